@@ -93,14 +93,16 @@ TEST_CASE("push-pull schedule: wanted ones come in order, five a second at most,
 
 TEST_CASE("push-pull schedule: the periodic one comes about every interval") {
   PushPullSchedule schedule;
-  CHECK_FALSE(schedule.pop_periodic(seconds(30), 0, kStart));
+  CHECK_FALSE(schedule.is_periodic_due(kStart));
   schedule.start(seconds(30), 12'000'000, kStart);
   CHECK(schedule.next_deadline() == kStart + seconds(12));
-  CHECK_FALSE(schedule.pop_periodic(seconds(30), 0, kStart + seconds(11)));
+  CHECK_FALSE(schedule.is_periodic_due(kStart + seconds(11)));
   const uint64_t randoms[] = {0, 1, 7'499'999, 7'500'000, std::numeric_limits<uint64_t>::max()};
   Instant now = schedule.next_deadline();
   for (const uint64_t random : randoms) {
-    CHECK(schedule.pop_periodic(seconds(30), random, now));
+    CHECK(schedule.is_periodic_due(now));
+    schedule.schedule_periodic(seconds(30), random, now);
+    CHECK_FALSE(schedule.is_periodic_due(now));
     const Duration gap = schedule.next_deadline() - now;
     CHECK(gap >= milliseconds(26250));
     CHECK(gap <= milliseconds(33750));
