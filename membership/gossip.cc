@@ -112,7 +112,9 @@ void Gossip::Impl::declare_overdue_dead(Instant now) {
     if (dead_at <= now) overdue.push_back(id);
   }
   for (const NodeId id : overdue) {
-    Rumor verdict = *table_.find_rumor(id);
+    const Rumor* known = table_.find_rumor(id);
+    if (!known) continue;  // removed in answer to an earlier verdict
+    Rumor verdict = *known;
     verdict.member.liveness = Liveness::kDead;
     verdict.accuser = self_.member.id;
     hear(std::move(verdict), Source::kOwnVerdict, now);
