@@ -125,6 +125,26 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("gossip: who has slept judges nobody before it has listened") {
+  LoneGossip lone;
+  lone.befriend(2);
+  lone.befriend(3);
+  lone.hear(2, info(3, 5, Liveness::kSuspect), NodeId{2});
+  while (lone.packets.empty() || !lone.packets.back().second.has_ping()) {
+    lone.advance(milliseconds(10));
+  }
+  const NodeId probed{lone.packets.back().second.ping().target()};
+  const Liveness before = lone.gossip.find(probed)->liveness;
+  lone.now += seconds(20);
+  lone.gossip.on_time(lone.now);
+  CHECK(lone.gossip.find(probed)->liveness == before);
+  CHECK(lone.gossip.find(NodeId{3})->liveness == Liveness::kSuspect);
+  CHECK(lone.gossip.counters().suspicions == 0);
+  // Then the suspect has the rest of its time.
+  lone.advance(seconds(5));
+  CHECK(lone.gossip.find(NodeId{3})->liveness == Liveness::kDead);
+}
+
 TEST_CASE("gossip: a whole state casts suspicion, but kills nobody") {
   LoneGossip lone;
   lone.befriend(2);
