@@ -36,7 +36,8 @@ struct NodeConfig {
   std::string policy = "token-ring";
 
   membership::GossipConfig gossip;
-  size_t operations_max = 100'000;  // client requests running at once; more are refused
+  size_t operations_max = 100'000;       // client requests running at once; more are refused
+  size_t replica_requests_max = 65'536;  // peers' and own requests waiting for storage; more get BUSY
 };
 
 // Counters since start, and gauges.
@@ -52,6 +53,7 @@ struct NodeMetrics {
   uint64_t read_repairs = 0;
   uint64_t replica_merges = 0;
   uint64_t replica_reads = 0;
+  uint64_t replica_refusals = 0;  // malformed requests of peers
   uint64_t operations_running = 0;
   uint64_t members_alive = 0;
   uint64_t members_suspect = 0;
@@ -69,7 +71,8 @@ class Node {
   // First input: reads the durable state, then founds, joins or resumes.
   void start(Now now);
 
-  void on_peer_message(const pb::Envelope& message, Now now);
+  // May move the contents out of `message`.
+  void on_peer_message(pb::Envelope& message, Now now);
   void on_command(RequestId id, Request request, Now now);
   void on_storage_done(storage::StorageResult result, Now now);
   void on_time(Now now);
