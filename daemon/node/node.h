@@ -1,6 +1,6 @@
-// Node: one daemon's whole protocol, without I/O. It reacts to inputs that each carry the time, and acts
-// only through Env, so it runs the same under libuv and in the simulator, and the same inputs give the same
-// outputs. All calls come from one thread.
+// Node: one daemon's whole protocol, without I/O. It reacts to inputs that each carry the time, and
+// acts only through Env, so it runs the same under libuv and in the simulator, and the same inputs
+// give the same outputs. All calls come from one thread.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,7 @@
 namespace torc::node {
 
 struct NodeConfig {
+  std::string version = "unknown";  // of torc, for INFO
   std::string name;
   Address peer;    // as others reach it
   Address client;  // as clients reach it
