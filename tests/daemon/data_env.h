@@ -200,6 +200,19 @@ class DataEnv final : public Env, public membership::GossipEnv, public TopologyH
     }
     return found == nullptr ? nullptr : std::get_if<Kind>(found);
   }
+  const ErrorReply& error(RequestId request, ErrorReply::Code code) const {
+    const auto* error = reply<ErrorReply>(request);
+    REQUIRE(error != nullptr);
+    CHECK(error->code == code);
+    return *error;
+  }
+  // The value that a get was told; "-" when the key was not found, "?" when there is no answer.
+  std::string told(RequestId request) const {
+    if (!answered(request)) return "?";
+    const auto* got = reply<GetReply>(request);
+    REQUIRE(got != nullptr);
+    return got->found ? std::string(got->value()) : "-";
+  }
   bool answered(RequestId request) const {
     for (const auto& [id, answer] : answers) {
       if (id == request) return true;
