@@ -28,7 +28,7 @@ struct GossipStats {
 
 class GossipSocket {
  public:
-  using Sink = std::function<void(const pb::Envelope& message)>;
+  using Sink = node::FrameReader::Sink;
 
   GossipSocket(uv_loop_t* loop, ReadBuffer& buffer, Sink sink);
 

@@ -49,7 +49,8 @@ struct PeerStats {
 class PeerEvents {
  public:
   virtual ~PeerEvents() = default;
-  virtual void on_message(const pb::Envelope& message) = 0;
+  // May move the contents out of `message`.
+  virtual void on_message(pb::Envelope& message) = 0;
   // Whatever was sent to this address and not yet answered may be lost.
   virtual void on_lost(const Address& peer) = 0;
 };
