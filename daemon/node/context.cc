@@ -13,28 +13,35 @@ void NodeContext::send(const Address& to, Channel channel, pb::Envelope& message
 
 Address NodeContext::address_of(NodeId id) const {
   if (id == self) return config.peer;
-  if (gossip != nullptr) {
-    if (const membership::MemberInfo* member = gossip->find(id)) return member->peer;
-  }
-  if (view != nullptr) {
-    if (const pb::TopologyMember* member = view->topology().find(id)) {
-      return Address::from_bytes(member->peer());
-    }
-  }
-  return {};
+  if (const membership::MemberInfo* heard = heard_of(id)) return heard->peer;
+  const pb::TopologyMember* named = named_in_topology(id);
+  return named != nullptr ? Address::from_bytes(named->peer()) : Address{};
+}
+
+Address NodeContext::client_address_of(NodeId id) const {
+  if (id == self) return config.client;
+  if (const membership::MemberInfo* heard = heard_of(id)) return heard->client;
+  const pb::TopologyMember* named = named_in_topology(id);
+  return named != nullptr ? Address::from_bytes(named->client()) : Address{};
 }
 
 membership::Liveness NodeContext::liveness_of(NodeId id) const {
   if (id == self) return membership::Liveness::kAlive;
-  const membership::MemberInfo* member = gossip != nullptr ? gossip->find(id) : nullptr;
-  return member != nullptr ? member->liveness : membership::Liveness::kDead;
+  const membership::MemberInfo* heard = heard_of(id);
+  return heard != nullptr ? heard->liveness : membership::Liveness::kDead;
 }
 
 std::string NodeContext::name_of(NodeId id) const {
-  if (view != nullptr) {
-    if (const pb::TopologyMember* member = view->topology().find(id)) return member->name();
-  }
-  return id.to_string();
+  const pb::TopologyMember* named = named_in_topology(id);
+  return named != nullptr ? named->name() : id.to_string();
+}
+
+const membership::MemberInfo* NodeContext::heard_of(NodeId id) const {
+  return gossip != nullptr ? gossip->find(id) : nullptr;
+}
+
+const pb::TopologyMember* NodeContext::named_in_topology(NodeId id) const {
+  return view != nullptr ? view->topology().find(id) : nullptr;
 }
 
 void NodeContext::alarm(std::string text) {

@@ -37,10 +37,16 @@ struct NodeContext {
   // Where a member can be reached now: gossip's word, else the topology's; the default address when
   // unknown.
   Address address_of(NodeId id) const;
+  // Where clients reach it.
+  Address client_address_of(NodeId id) const;
   // Self is alive. Without gossip's word nobody else is.
   membership::Liveness liveness_of(NodeId id) const;
   // The member's name for messages to people; its id when the topology does not know it.
   std::string name_of(NodeId id) const;
+
+  // What gossip and the topology know of a member; null when nothing.
+  const membership::MemberInfo* heard_of(NodeId id) const;
+  const pb::TopologyMember* named_in_topology(NodeId id) const;
 
   // Something that people must look at and that does not go away by itself: logged, counted, kept
   // for `torc status`. A text already raised is not raised again; beyond kAlarmsMax alarms are only
