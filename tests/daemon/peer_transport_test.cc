@@ -13,6 +13,7 @@ namespace torc::shell {
 namespace {
 
 constexpr uint64_t kCluster = 42;
+constexpr size_t kValueBytes = 16 * 1024 * 1024;  // the largest a record may hold
 // Only how long a broken test takes to fail.
 constexpr uint64_t kPatienceMs = 20'000;
 
@@ -159,10 +160,10 @@ TEST_CASE(
   Loop loop;
   Peer receiver(loop), sender(loop);
   const Address to = receiver.listen();
-  sender.transport.send(to, message(1, node::kValueBytesMax));
+  sender.transport.send(to, message(1, kValueBytes));
   sender.transport.send(to, message(2, 7));
   REQUIRE(sender.run_until([&] { return receiver.numbers.size() == 1; }));
-  CHECK(receiver.key_bytes == node::kValueBytesMax);
+  CHECK(receiver.key_bytes == kValueBytes);
   REQUIRE(sender.run_until([&] { return receiver.numbers.size() == 2; }));
   CHECK(receiver.numbers == std::vector<uint64_t>{1, 2});
   CHECK(receiver.key_bytes == 7);
