@@ -72,13 +72,21 @@ std::unexpected<std::string> strange(std::string_view command) {
   return std::unexpected("the answer to " + std::string(command) + " is not understood");
 }
 
-const redisReply* element(const redisReply& array, size_t index) {
-  return array.type == REDIS_REPLY_ARRAY && index < array.elements ? array.element[index] : nullptr;
-}
-
 bool is_text(const redisReply* reply) {
   return reply && (reply->type == REDIS_REPLY_STRING || reply->type == REDIS_REPLY_STATUS);
 }
+
+// A field of a map, which Redis protocol 2 sends as a list of names and values; null when there is
+// none.
+const redisReply* field_of(const redisReply& map, std::string_view name) {
+  if (map.type != REDIS_REPLY_ARRAY) return nullptr;
+  for (size_t i = 0; i + 1 < map.elements; i += 2) {
+    if (is_text(map.element[i]) && text_of(*map.element[i]) == name) return map.element[i + 1];
+  }
+  return nullptr;
+}
+
+constexpr std::array kOwnerFields = {"name", "id", "client", "liveness"};
 
 }  // namespace
 
@@ -86,16 +94,8 @@ Outcome owners(Client& client, const std::string& key, bool json) {
   auto reply = client.run({"TORC.OWNERS", key});
   if (!reply) return std::unexpected(reply.error());
 
-  // A map: "partition" -> integer, "owners" -> list of [name, id, client, liveness]. RESP2 flattens
-  // it.
-  const redisReply* partition = nullptr;
-  const redisReply* list = nullptr;
-  for (size_t i = 0; element(**reply, i + 1); i += 2) {
-    const redisReply* name = element(**reply, i);
-    if (!is_text(name)) return strange("TORC.OWNERS");
-    if (text_of(*name) == "partition") partition = element(**reply, i + 1);
-    if (text_of(*name) == "owners") list = element(**reply, i + 1);
-  }
+  const redisReply* partition = field_of(**reply, "partition");
+  const redisReply* list = field_of(**reply, "owners");
   if (!partition || partition->type != REDIS_REPLY_INTEGER || !list ||
       list->type != REDIS_REPLY_ARRAY) {
     return strange("TORC.OWNERS");
@@ -106,7 +106,7 @@ Outcome owners(Client& client, const std::string& key, bool json) {
   for (size_t i = 0; i < list->elements; ++i) {
     std::array<std::string, 4> fields;
     for (size_t j = 0; j < fields.size(); ++j) {
-      const redisReply* field = element(*list->element[i], j);
+      const redisReply* field = field_of(*list->element[i], kOwnerFields[j]);
       if (!is_text(field)) return strange("TORC.OWNERS");
       fields[j] = text_of(*field);
     }
