@@ -1,13 +1,11 @@
 #include "daemon/settings.h"
 
+#include <toml++/toml.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
-
-#define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
 
 namespace torc {
 namespace {
@@ -87,14 +85,15 @@ const char* kind_name(Kind kind) {
 
 // Adds the file's settings where no flag was given.
 std::expected<void, ConfigError> read_file(const std::string& path, Settings& settings) {
-  const toml::parse_result parsed = toml::parse_file(path);
-  if (!parsed) {
-    const toml::parse_error& error = parsed.error();
+  toml::table table;
+  try {
+    table = toml::parse_file(path);
+  } catch (const toml::parse_error& error) {
     return std::unexpected(bad_config("--config " + path + ": line " +
                                       std::to_string(error.source().begin.line) + ": " +
                                       std::string(error.description())));
   }
-  for (const auto& [key, node] : parsed.table()) {
+  for (const auto& [key, node] : table) {
     const auto* option = std::find_if(kOptions.begin(), kOptions.end(),
                                       [&](const Option& o) { return key.str() == o.name; });
     const std::string where = path + ": " + std::string(key.str());

@@ -44,7 +44,9 @@ Pipeline::Pipeline(uint32_t session_id, const SessionLimits& limits, SessionEnv&
 bool Pipeline::has_room_for_part() const {
   if (overflowed_ || count_ >= limits_.pipeline_max) return false;
   if (running_bytes_ >= limits_.running_bytes_pause) return false;
-  return reads_ == 0 || answer_bytes() + reads_ * read_bytes_expected_ < limits_.output_bytes_max;
+  // One read at a time always runs; more of them only while the answers of all should fit.
+  return reads_ == 0 ||
+         answer_bytes() + (reads_ + 1) * read_bytes_expected_ <= limits_.output_bytes_max;
 }
 
 bool Pipeline::has_room() const {

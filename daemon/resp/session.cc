@@ -63,6 +63,7 @@ class Session::Impl {
 
   bool closing() const { return stopping_ && pipeline_.empty(); }
   bool overflowed() const { return pipeline_.overflowed(); }
+  size_t input_capacity() const { return input_.capacity(); }
 
  private:
   bool stopped() const { return stopping_ || pipeline_.overflowed(); }
@@ -176,6 +177,10 @@ bool Session::closing() const {
 
 bool Session::overflowed() const {
   return impl_->overflowed();
+}
+
+size_t Session::input_capacity() const {
+  return impl_->input_capacity();
 }
 
 }  // namespace torc::resp

@@ -58,6 +58,8 @@ class Session {
   bool closing() const;
   // The connection is to be closed at once: its output is over the limit.
   bool overflowed() const;
+  // Memory held for bytes that were received and wait to be understood.
+  size_t input_capacity() const;
 
  private:
   class Impl;

@@ -110,7 +110,10 @@ node::ExitCode EventLoop::run() {
   for (const auto& [id, question] : questions_) {
     question->set_value(std::unexpected("the daemon is stopping"));
   }
-  storage_->stop();
+  if (const Status durable = storage_->stop(); !durable.ok()) {
+    spdlog::error("the last writes may not be durable: {}", durable.message());
+    if (exit_code_ == node::ExitCode::kStopped) exit_code_ = node::ExitCode::kFailed;
+  }
   return exit_code_;
 }
 
@@ -170,7 +173,6 @@ void EventLoop::on_command(node::RequestId id, node::Request request) {
 
 void EventLoop::on_wake() {
   storage_->take_completed(storage_results_);
-  storage_completed_ += storage_results_.size();
   const Now read = now();
   for (storage::StorageResult& result : storage_results_) {
     if (!running_) break;
@@ -207,9 +209,7 @@ void EventLoop::flush() {
     if (answers_.empty()) break;
   }
   peers_->flush();
-  storage_submitted_ += storage_requests_.size();
-  for (storage::StorageRequest& request : storage_requests_) storage_->submit(std::move(request));
-  storage_requests_.clear();
+  if (!storage_requests_.empty()) storage_->submit(storage_requests_);
 
   if (!answers_.empty() || !lost_.empty()) uv_async_send(wake_.get());
   if (running_) {
@@ -266,8 +266,7 @@ void EventLoop::publish() {
   snapshot.peers = peers_->stats();
   snapshot.gossip = gossip_->stats();
   snapshot.clients = clients_->stats();
-  snapshot.storage_requests = storage_submitted_;
-  snapshot.storage_waiting = storage_submitted_ - storage_completed_;
+  snapshot.storage = storage_->counters();
   board_.publish(std::move(snapshot));
 }
 

@@ -96,8 +96,6 @@ class EventLoop : private node::Env, private PeerEvents, private CommandSink {
   std::vector<Address> lost_;
   std::vector<storage::StorageRequest> storage_requests_;
   std::vector<storage::StorageResult> storage_results_;
-  uint64_t storage_submitted_ = 0;
-  uint64_t storage_completed_ = 0;
   Instant armed_for_ = kNever;
   std::unordered_map<node::RequestId, StatusBoard::Question> questions_;
   uint32_t last_question_ = 0;

@@ -75,13 +75,37 @@ class SnapshotFamilies : public prometheus::Collectable {
     counter("torc_clients_refused_total", "Client connections over the limit.", clients.refused);
     counter("torc_client_requests_total", "Requests of clients, one per key.", clients.commands);
 
-    counter("torc_storage_requests_total", "Requests to the storage queue.",
-            snapshot_.storage_requests);
-    gauge("torc_storage_waiting", "Requests in the storage queue.", snapshot_.storage_waiting);
+    const StorageQueue::Counters& storage = snapshot_.storage;
+    families.push_back(by_lane("torc_storage_requests_total", "Requests the disk has done.",
+                               prometheus::MetricType::Counter,
+                               &StorageQueue::LaneCounters::requests));
+    families.push_back(by_lane("torc_storage_batches_total", "Batches in which they were done.",
+                               prometheus::MetricType::Counter,
+                               &StorageQueue::LaneCounters::batches));
+    families.push_back(by_lane("torc_storage_refused_total", "Requests refused by a full queue.",
+                               prometheus::MetricType::Counter,
+                               &StorageQueue::LaneCounters::refused));
+    families.push_back(by_lane("torc_storage_queued", "Requests that wait for the disk or run.",
+                               prometheus::MetricType::Gauge, &StorageQueue::LaneCounters::queued));
+    counter("torc_storage_failed_syncs_total", "Syncs the disk refused.", storage.failed_syncs);
     return families;
   }
 
  private:
+  prometheus::MetricFamily by_lane(const char* name, const char* help, prometheus::MetricType type,
+                                   uint64_t StorageQueue::LaneCounters::* value) const {
+    prometheus::MetricFamily family{name, help, type, {}};
+    const auto add = [&](const char* lane, const StorageQueue::LaneCounters& counters) {
+      prometheus::ClientMetric metric;
+      metric.label = {{"lane", lane}};
+      metric.counter.value = metric.gauge.value = static_cast<double>(counters.*value);
+      family.metric.push_back(std::move(metric));
+    };
+    add("reads", snapshot_.storage.reads);
+    add("writes", snapshot_.storage.writes);
+    return family;
+  }
+
   prometheus::MetricFamily frame_errors() const {
     prometheus::MetricFamily family{"torc_peer_frame_errors_total",
                                     "Peer streams closed because of what came in.",

@@ -17,6 +17,7 @@
 #include "daemon/shell/client_server.h"
 #include "daemon/shell/gossip_socket.h"
 #include "daemon/shell/peer_transport.h"
+#include "daemon/shell/storage_queue.h"
 
 namespace torc::shell {
 
@@ -26,8 +27,7 @@ struct MetricsSnapshot {
   PeerStats peers;
   GossipStats gossip;
   ClientStats clients;
-  uint64_t storage_requests = 0;
-  uint64_t storage_waiting = 0;
+  StorageQueue::Counters storage;
 };
 
 class StatusBoard {
