@@ -10,6 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include "storage/version.h"
+
 namespace torc::node {
 
 // Chosen by the caller; unique among the requests that are running.
@@ -60,7 +62,8 @@ struct GetReply {
 };
 
 struct PutReply {
-  bool existed = false;  // a live value stood here before
+  bool existed = false;      // a live value stood here before
+  storage::Version version;  // under which the write was acknowledged
 };
 
 struct OwnersReply {
