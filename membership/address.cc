@@ -13,7 +13,9 @@ constexpr std::array<uint8_t, 12> kV4Prefix = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xf
 
 }  // namespace
 
-bool Address::is_v4() const { return std::equal(kV4Prefix.begin(), kV4Prefix.end(), ip.begin()); }
+bool Address::is_v4() const {
+  return std::equal(kV4Prefix.begin(), kV4Prefix.end(), ip.begin());
+}
 
 bool Address::is_loopback() const {
   if (is_v4()) return ip[12] == 127;

@@ -1,5 +1,5 @@
-// Address: an IP address and port, without names to look up. Two addresses are equal when they reach the
-// same endpoint; a default-made one reaches nothing. A plain value.
+// Address: an IP address and port, without names to look up. Two addresses are equal when they
+// reach the same endpoint; a default-made one reaches nothing. A plain value.
 #pragma once
 
 #include <array>

@@ -1,6 +1,7 @@
-// Gossip: who is alive, by SWIM over datagrams with push-pull over streams. It learns members from the
-// topology (add_member) and from rumors, decides nothing but liveness, and never touches an epoch. Driven by
-// one Node; nothing is called back before a handler returns except through GossipEnv.
+// Gossip: who is alive, by SWIM over datagrams with push-pull over streams. It learns members from
+// the topology (add_member) and from rumors, decides nothing but liveness, and never touches an
+// epoch. Driven by one Node; nothing is called back before a handler returns except through
+// GossipEnv.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +42,16 @@ struct GossipConfig {
   uint32_t retransmit_multiplier = 4;
   Duration push_pull_interval = std::chrono::seconds(30);
   Duration redial_interval = std::chrono::seconds(30);
-  size_t packet_bytes_max = 1300;  // of the GossipPacket; leaves room for envelope and frame in 1400
+  size_t packet_bytes_max =
+      1300;  // of the GossipPacket; leaves room for envelope and frame in 1400
+};
+
+// Since the start.
+struct GossipCounters {
+  uint64_t malformed = 0;     // packets, states and rumors ignored for what they contain
+  uint64_t refutations = 0;   // of what was said of this daemon
+  uint64_t suspicions = 0;    // probes that ended in silence
+  uint64_t nacks_missed = 0;  // helpers of such probes that did not answer either
 };
 
 class GossipEnv {
@@ -56,7 +66,8 @@ class GossipEnv {
 
 class Gossip {
  public:
-  // `self.incarnation` comes from the restart counter, so that it is above anything ever said of `self`.
+  // `self.incarnation` comes from the restart counter, so that it is above anything ever said of
+  // `self`.
   Gossip(GossipConfig config, MemberInfo self, GossipEnv& env);
   ~Gossip();
 
@@ -82,6 +93,7 @@ class Gossip {
   // Every known member but self, ordered by id.
   std::vector<MemberInfo> members() const;
   const MemberInfo& self() const;
+  const GossipCounters& counters() const;
 
  private:
   class Impl;

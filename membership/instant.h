@@ -1,6 +1,6 @@
 // Instant and Duration: the core's time, in microseconds, always passed in and never asked for.
-// Instant is monotonic and means nothing outside one process; Now adds the wall clock, which only the
-// hybrid logical clock may use. Plain values.
+// Instant is monotonic and means nothing outside one process; Now adds the wall clock, which only
+// the hybrid logical clock may use. Plain values.
 #pragma once
 
 #include <chrono>

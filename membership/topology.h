@@ -1,6 +1,6 @@
-// Topology: the agreed record of one epoch, decoded and verified. The digest covers the bytes as their
-// proposer wrote them, and each record names the digest of the one before, so two records are equal when
-// epoch and digest are. Immutable; shared freely.
+// Topology: the agreed record of one epoch, decoded and verified. The digest covers the bytes as
+// their proposer wrote them, and each record names the digest of the one before, so two records are
+// equal when epoch and digest are. Immutable; shared freely.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,15 @@ namespace torc::membership {
 
 class Topology {
  public:
-  // Checks the digest, the encoding and what every reader relies on: a cluster id, an epoch of at least 1,
-  // partitions a power of two up to 65536, replication 1..16, members ordered by id with unique ids and names,
-  // the founder among them. The error says which failed.
+  // Checks the digest, the encoding and what every reader relies on: a cluster id, an epoch of at
+  // least 1, partitions a power of two up to 65536, replication 1..16, members ordered by id with
+  // unique ids and names, the founder among them. The error says which failed.
   static std::expected<std::shared_ptr<const Topology>, std::string> decode(
       const pb::TopologyRecord& record);
 
   // Seals a body: serializes it once and hashes the bytes.
-  static std::expected<std::shared_ptr<const Topology>, std::string> seal(const pb::TopologyBody& body);
+  static std::expected<std::shared_ptr<const Topology>, std::string> seal(
+      const pb::TopologyBody& body);
 
   uint64_t cluster_id() const { return body_.cluster_id(); }
   uint64_t epoch() const { return body_.epoch(); }

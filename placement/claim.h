@@ -1,5 +1,6 @@
-// A claim policy: the pure function (previous table, members, parameters) -> next table. The same input
-// gives the same bytes on every machine, whatever the order of the members; errors name the culprit. Pure.
+// A claim policy: the pure function (previous table, members, parameters) -> next table. The same
+// input gives the same bytes on every machine, whatever the order of the members; errors name the
+// culprit. Pure.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +16,14 @@ struct ClaimParameters {
   std::string policy;  // "token-ring"
   uint32_t partitions = 4096;
   uint32_t replication = 3;
-  uint64_t epoch = 1;  // partitions whose owners differ from the previous table's get this changed_at
+  uint64_t epoch =
+      1;  // partitions whose owners differ from the previous table's get this changed_at
 };
 
-// The largest number of members a table can name.
+// The largest table there can be.
 constexpr size_t kMembersMax = 4096;
+constexpr uint32_t kPartitionsMax = 65'536;
+constexpr uint32_t kReplicationMax = 16;
 
 // `previous` may be null (the first epoch).
 std::expected<RingSnapshot, std::string> next_table(const RingSnapshot* previous,

@@ -1,6 +1,6 @@
-// RingSnapshot: the immutable table of one epoch, partition -> preference list. Owners come first, in
-// order; every listed member is distinct; a list shorter than the replication is a shortfall that the
-// snapshot reports. Built once per epoch, then read from any thread.
+// RingSnapshot: the immutable table of one epoch, partition -> preference list. Owners come first,
+// in order; every listed member is distinct; a list shorter than the replication is a shortfall
+// that the snapshot reports. Built once per epoch, then read from any thread.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ using MemberIndex = uint16_t;
 struct RingMember {
   std::string name;
   uint32_t weight = 1;  // 0 owns nothing
-  std::string rack;
+  std::string rack{};
 };
 
 class RingSnapshot {

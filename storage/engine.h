@@ -1,6 +1,7 @@
 // Engine: an ordered map of byte strings with atomic batches, on disk (RocksEngine) or in memory
-// (MemoryEngine). A batch written with sync survives kill -9 and power loss once write() has returned ok.
-// Called from the storage queue's threads: reads may run beside one writer; only one thread writes.
+// (MemoryEngine). A batch written with sync survives kill -9 and power loss once write() has
+// returned ok. Called from the storage queue's threads: reads may run beside one writer; only one
+// thread writes.
 #pragma once
 
 #include <functional>
@@ -33,12 +34,12 @@ class Engine {
   // Makes everything written so far durable.
   virtual Status sync() = 0;
 
-  // Visits keys in [begin, end) in byte order until the visitor returns false. An empty end has no bound.
-  // The views live until the visitor returns.
+  // Visits keys in [begin, end) in byte order until the visitor returns false. An empty end has no
+  // bound. The views live until the visitor returns.
   using Visitor = std::function<bool(std::string_view key, std::string_view value)>;
   virtual Status scan(std::string_view begin, std::string_view end, const Visitor& visit) = 0;
 
-  // Deletes every key in [begin, end).
+  // Deletes every key in [begin, end). REQUIRES: end is not empty.
   virtual Status delete_range(std::string_view begin, std::string_view end, bool sync) = 0;
 };
 

@@ -1,6 +1,7 @@
-// StorageRequest and StorageResult: everything a Node asks of its disk, and what comes back. A request is
-// answered exactly once, with its tag; requests that write keep their order, and a write is answered only
-// when it is durable (or written, when the queue runs with interval durability). Plain values.
+// StorageRequest and StorageResult: everything a Node asks of its disk, and what comes back. A
+// request is answered exactly once, with its tag; requests that write keep their order, and a write
+// is answered only when it is durable (or written, when the queue runs with interval durability).
+// Plain values.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +29,12 @@ struct ReadRecordResult {
 struct MergeRecord {
   uint32_t partition;
   std::string key;
-  std::string record;   // encoded
-  uint64_t now_hlc;     // decides whether what stood there before was expired
+  std::string record;  // encoded
+  uint64_t now_hlc;    // decides whether what stood there before was expired
 };
 struct MergeRecordResult {
-  // The value version stored afterwards. Newer than the request's value version: the request was STALE.
+  // The value version stored afterwards. Newer than the request's value version: the request was
+  // STALE.
   Version stored;
   bool existed;  // a live value stood here before
 };
@@ -67,14 +69,16 @@ struct StorageRequest {
 struct StorageResult {
   uint64_t tag = 0;
   Status status;  // when not ok, the value below is meaningless
-  std::variant<ReadRecordResult, MergeRecordResult, ReadMetaResult, WriteMetaResult, ReadUsageResult>
+  std::variant<ReadRecordResult, MergeRecordResult, ReadMetaResult, WriteMetaResult,
+               ReadUsageResult>
       value;
 };
 
 // Reads may run beside writes; everything else goes through the writer, in order.
 inline bool is_read(const StorageRequest& request) {
   return std::holds_alternative<ReadRecord>(request.op) ||
-         std::holds_alternative<ReadMeta>(request.op) || std::holds_alternative<ReadUsage>(request.op);
+         std::holds_alternative<ReadMeta>(request.op) ||
+         std::holds_alternative<ReadUsage>(request.op);
 }
 
 }  // namespace torc::storage

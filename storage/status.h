@@ -1,6 +1,6 @@
-// Status and Result: how every fallible call of the storage folder, and of the daemon above it, reports
-// an expected failure. A Status always carries words for a person; impossibilities are asserted instead.
-// Plain values.
+// Status and Result: how every fallible call of the storage folder, and of the daemon above it,
+// reports an expected failure. A Status always carries words for a person; impossibilities are
+// asserted instead. Plain values.
 #pragma once
 
 #include <expected>
@@ -11,12 +11,13 @@ namespace torc {
 
 enum class StatusCode {
   kOk,
-  kCorruption,       // bytes on disk or on the wire are not what was written
-  kIoError,          // the disk refused
+  kCorruption,  // bytes on disk or on the wire are not what was written
+  kIoError,     // the disk refused
   kDiskFull,
-  kInUse,            // another process holds the data directory
+  kInUse,  // another process holds the data directory
   kInvalidArgument,
-  kUnsupported,      // a format newer than this program
+  kUnsupported,  // a format newer than this program
+  kBusy,         // a queue is full; nothing was done
 };
 
 class [[nodiscard]] Status {

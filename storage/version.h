@@ -1,5 +1,5 @@
-// Version: the total order of writes to one key, (HLC, coordinator's node id). The zero version is older
-// than every write and stands for "never written". A plain value.
+// Version: the total order of writes to one key, (HLC, coordinator's node id). The zero version is
+// older than every write and stands for "never written". A plain value.
 #pragma once
 
 #include <compare>

@@ -1,5 +1,6 @@
-// Deadlines: every timer of one Node, a heap ordered by (deadline, sequence), so that equal deadlines fire in
-// the order they were set. A timer fires once; cancelling one that fired is harmless. Used only by its Node.
+// Deadlines: every timer of one Node, a heap ordered by (deadline, sequence), so that equal
+// deadlines fire in the order they were set. A timer fires once; cancelling one that fired is
+// harmless, and a cancelled timer leaves nothing behind. Used only by its Node.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +11,21 @@
 namespace torc::node {
 
 // The part of a Node that owns a timer or a storage request; also the top byte of a storage tag.
-enum class Part : uint8_t { kIdentity, kClock, kTopology, kCoordinator, kReplica, kStatus };
+enum class Part : uint8_t {
+  kIdentity,
+  kClock,
+  kTopology,
+  kFounder,
+  kJoiner,
+  kCoordinator,
+  kReplica,
+  kStatus,
+};
 
 class Deadlines {
  public:
-  using Handle = uint64_t;  // never reused; 0 is no timer
+  // 0 is no timer. A handle comes back only after 2^40 more timers.
+  using Handle = uint64_t;
 
   struct Due {
     Handle handle;
@@ -30,13 +41,34 @@ class Deadlines {
   size_t size() const { return heap_.size(); }
 
  private:
+  // A handle is the timer's sequence and the slot that knows where the timer stands in the heap.
+  static constexpr int kSlotBits = 24;
+
   struct Entry {
     Instant at;
-    Handle handle;  // rises with every set(), so it is the sequence too
-    Part part;
+    uint64_t sequence;
     uint64_t cookie;
+    uint32_t slot;
+    Part part;
+
+    bool before(const Entry& other) const {
+      return at != other.at ? at < other.at : sequence < other.sequence;
+    }
   };
+  struct Slot {
+    Handle handle = 0;  // 0: free
+    uint32_t position = 0;
+  };
+
+  void put(size_t position, const Entry& entry);
+  void sift_up(size_t position);
+  void sift_down(size_t position);
+  void remove(size_t position);
+
   std::vector<Entry> heap_;
+  std::vector<Slot> slots_;
+  std::vector<uint32_t> free_slots_;
+  uint64_t sequence_ = 0;
 };
 
 }  // namespace torc::node

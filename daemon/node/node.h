@@ -1,6 +1,6 @@
-// Node: one daemon's whole protocol, without I/O. It reacts to inputs that each carry the time, and acts
-// only through Env, so it runs the same under libuv and in the simulator, and the same inputs give the same
-// outputs. All calls come from one thread.
+// Node: one daemon's whole protocol, without I/O. It reacts to inputs that each carry the time, and
+// acts only through Env, so it runs the same under libuv and in the simulator, and the same inputs
+// give the same outputs. All calls come from one thread.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,7 @@
 namespace torc::node {
 
 struct NodeConfig {
+  std::string version = "unknown";  // of torc, for INFO
   std::string name;
   Address peer;    // as others reach it
   Address client;  // as clients reach it
@@ -35,7 +36,8 @@ struct NodeConfig {
   std::string policy = "token-ring";
 
   membership::GossipConfig gossip;
-  size_t operations_max = 100'000;  // client requests running at once; more are refused
+  size_t operations_max = 100'000;       // client requests running at once; more are refused
+  size_t replica_requests_max = 65'536;  // peers' and own requests waiting for storage; more get BUSY
 };
 
 // Counters since start, and gauges.
@@ -51,6 +53,7 @@ struct NodeMetrics {
   uint64_t read_repairs = 0;
   uint64_t replica_merges = 0;
   uint64_t replica_reads = 0;
+  uint64_t replica_refusals = 0;  // malformed requests of peers
   uint64_t operations_running = 0;
   uint64_t members_alive = 0;
   uint64_t members_suspect = 0;
@@ -68,7 +71,8 @@ class Node {
   // First input: reads the durable state, then founds, joins or resumes.
   void start(Now now);
 
-  void on_peer_message(const pb::Envelope& message, Now now);
+  // May move the contents out of `message`.
+  void on_peer_message(pb::Envelope& message, Now now);
   void on_command(RequestId id, Request request, Now now);
   void on_storage_done(storage::StorageResult result, Now now);
   void on_time(Now now);

@@ -1,0 +1,180 @@
+#include "daemon/node/founder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "daemon/node/join_check.h"
+#include "daemon/node/next_epoch.h"
+#include "placement/claim.h"
+
+namespace torc::node {
+
+pb::TopologyMember self_as_member(const NodeContext& context) {
+  pb::TopologyMember member;
+  member.set_id(context.self.value);
+  member.set_name(context.config.name);
+  member.set_peer(context.config.peer.to_bytes());
+  member.set_client(context.config.client.to_bytes());
+  member.set_weight(context.config.weight);
+  member.set_rack(context.config.rack);
+  return member;
+}
+
+void Founder::found() {
+  Founding founding;
+  while (founding.cluster_id == 0) founding.cluster_id = context_.env.random();
+  founding.hash_seed = context_.env.random();
+  founding.founder = self_as_member(context_);
+  founding.replication = context_.config.replication;
+  founding.partitions = context_.config.partitions;
+  founding.policy = context_.config.policy;
+
+  std::string wrong = check_newcomer(founding.founder);
+  if (wrong.empty()) {
+    auto topology = found_cluster(founding);
+    if (topology) return keeper_.offer(*std::move(topology));
+    wrong = topology.error();
+  }
+  context_.env.stop(ExitCode::kRefused, "cannot found a cluster: " + wrong);
+}
+
+void Founder::on_join(const pb::Envelope& message) {
+  const pb::TopologyMember& newcomer = message.join().member();
+  if (const std::string wrong = check_newcomer(newcomer); !wrong.empty()) {
+    return refuse(Address::from_bytes(message.sender()), wrong);
+  }
+  const Address to = Address::from_bytes(newcomer.peer());
+  const pb::TopologyMember* known = context_.view->topology().find(NodeId{newcomer.id()});
+  if (known != nullptr) {
+    if (known->role() != pb::REMOVED) return send_view(to);
+    return refuse(to, "this daemon was removed from the cluster; start it with an empty directory");
+  }
+  if (!is_founder()) {
+    if (message.join().forwarded()) return;
+    pb::Envelope forward;
+    *forward.mutable_join() = message.join();
+    forward.mutable_join()->set_forwarded(true);
+    return context_.send(context_.address_of(founder()), Channel::kStream, forward);
+  }
+
+  if (const std::string reason = objection(newcomer); !reason.empty()) return refuse(to, reason);
+  const bool waits = std::any_of(joins_.begin(), joins_.end(),
+                                 [&](const auto& join) { return join.id() == newcomer.id(); });
+  if (waits || joins_.size() == kJoinsMax) return;
+  joins_.push_back(newcomer);
+  if (window_timer_ == 0) {
+    window_timer_ =
+        context_.deadlines.set(context_.now.at + kJoinWindow, Part::kFounder, kWindowTimer);
+  }
+}
+
+std::string Founder::objection(const pb::TopologyMember& newcomer) const {
+  if (keeper_.forked())
+    return "two topologies of one epoch exist; joins wait until that is resolved";
+  if (context_.view->writes_open() || open_wanted_) {
+    return "this cluster has accepted writes, and moving data to a new member is not supported "
+           "yet; "
+           "let all members join before the first write";
+  }
+  const auto same_name = [&](const auto& member) { return member.name() == newcomer.name(); };
+  const auto& members = context_.view->topology().body().members();
+  auto namesake = std::find_if(members.begin(), members.end(), same_name);
+  if (namesake == members.end()) {
+    const auto waiting = std::find_if(joins_.begin(), joins_.end(), same_name);
+    if (waiting == joins_.end() || waiting->id() == newcomer.id()) {
+      return members.size() + static_cast<int>(joins_.size()) <
+                     static_cast<int>(placement::kMembersMax)
+                 ? ""
+                 : "the cluster has as many members as it can";
+    }
+  }
+  return "another member is already called '" + newcomer.name() + "'; choose another --name";
+}
+
+void Founder::on_open_writes(const pb::Envelope& message) {
+  if (context_.view->writes_open()) return send_view(Address::from_bytes(message.sender()));
+  if (is_founder() && context_.view->topology().find(NodeId{message.from()}) != nullptr) {
+    open_writes();
+  }
+}
+
+void Founder::open_writes() {
+  if (context_.view->writes_open()) return;
+  if (is_founder()) {
+    open_wanted_ = true;
+    return decide();
+  }
+  open_wanted_until_ =
+      context_.now.at + std::chrono::milliseconds(
+                            context_.view->topology().body().parameters().request_timeout_ms_max());
+  if (open_timer_ == 0) ask_founder_to_open();
+}
+
+void Founder::ask_founder_to_open() {
+  pb::Envelope question;
+  question.mutable_open_writes();
+  context_.send(context_.address_of(founder()), Channel::kStream, question);
+  open_timer_ = context_.deadlines.set(context_.now.at + kOpenRetry, Part::kFounder, kOpenTimer);
+}
+
+void Founder::on_deadline(uint64_t cookie) {
+  if (cookie == kWindowTimer) {
+    window_timer_ = 0;
+    return decide();
+  }
+  open_timer_ = 0;
+  if (!context_.view->writes_open() && context_.now.at < open_wanted_until_) ask_founder_to_open();
+}
+
+void Founder::decide() {
+  if (deciding_ || keeper_.forked() || (joins_.empty() && !open_wanted_)) return;
+  context_.deadlines.cancel(std::exchange(window_timer_, 0));
+  EpochChange change;
+  change.joins = std::exchange(joins_, {});
+  change.open_writes = open_wanted_;
+  auto topology = next_epoch(*context_.view, change);
+  if (!topology) {
+    context_.env.log(LogLevel::kError, "no next epoch: " + topology.error());
+    for (const auto& join : change.joins) {
+      refuse(Address::from_bytes(join.peer()), topology.error());
+    }
+    return;
+  }
+  deciding_ = true;
+  keeper_.offer(*std::move(topology));
+}
+
+void Founder::on_view_changed() {
+  if (!is_founder()) return;
+  if (std::exchange(deciding_, false)) {
+    for (const pb::TopologyMember& member : context_.view->topology().body().members()) {
+      if (member.id() != context_.self.value) send_view(context_.address_of({member.id()}));
+    }
+  }
+  if (context_.view->writes_open()) {
+    open_wanted_ = false;
+    for (const pb::TopologyMember& join : std::exchange(joins_, {})) {
+      refuse(Address::from_bytes(join.peer()), objection(join));
+    }
+  }
+  // Whoever came while the epoch was being stored does not wait for another window.
+  decide();
+}
+
+bool Founder::is_founder() const {
+  return founder() == context_.self;
+}
+
+void Founder::send_view(const Address& to) {
+  pb::Envelope message;
+  *message.mutable_topology() = context_.view->topology().record();
+  context_.send(to, Channel::kStream, message);
+}
+
+void Founder::refuse(const Address& newcomer, const std::string& reason) {
+  pb::Envelope message;
+  message.mutable_join_refused()->set_reason(reason);
+  context_.send(newcomer, Channel::kStream, message);
+}
+
+}  // namespace torc::node

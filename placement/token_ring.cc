@@ -1,0 +1,135 @@
+#include "placement/token_ring.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <charconv>
+#include <string>
+#include <tuple>
+
+#include "placement/hash.h"
+
+namespace torc::placement {
+namespace {
+
+struct Token {
+  uint64_t hash;
+  uint32_t number;
+  MemberIndex member;  // members are sorted by name, so this orders as the name does
+};
+
+std::vector<Token> sorted_tokens(std::span<const RingMember> members) {
+  size_t count = 0;
+  for (const RingMember& member : members) count += size_t{member.weight} * kTokensPerWeight;
+  assert(count <= kTokensMax);
+  std::vector<Token> tokens;
+  tokens.reserve(count);
+  std::string text;
+  for (size_t m = 0; m < members.size(); ++m) {
+    text = members[m].name + "#";
+    const size_t prefix = text.size();
+    for (uint32_t i = 0; i < members[m].weight * kTokensPerWeight; ++i) {
+      char digits[10];
+      const char* end = std::to_chars(digits, digits + sizeof digits, i).ptr;
+      text.resize(prefix);
+      text.append(digits, static_cast<size_t>(end - digits));
+      tokens.push_back({hash_bytes(text), i, static_cast<MemberIndex>(m)});
+    }
+  }
+  std::sort(tokens.begin(), tokens.end(), [](const Token& a, const Token& b) {
+    return std::tie(a.hash, a.member, a.number) < std::tie(b.hash, b.member, b.number);
+  });
+  return tokens;
+}
+
+// Each member's rack as a small number; members without weight stand in none.
+struct Racks {
+  std::vector<uint32_t> of;
+  uint32_t count = 0;
+};
+
+Racks number_racks(std::span<const RingMember> members) {
+  std::vector<std::string_view> names;
+  for (const RingMember& member : members) {
+    if (member.weight > 0) names.push_back(member.rack);
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  Racks racks{std::vector<uint32_t>(members.size(), 0), static_cast<uint32_t>(names.size())};
+  for (size_t m = 0; m < members.size(); ++m) {
+    if (members[m].weight == 0) continue;
+    const auto rack = std::lower_bound(names.begin(), names.end(), members[m].rack);
+    racks.of[m] = static_cast<uint32_t>(rack - names.begin());
+  }
+  return racks;
+}
+
+// The members in the order a walk from some point of the circle first meets them. Stepping the
+// point back over a token moves the token's member to the front, so all walks together cost one
+// step per token, however unequal the weights.
+class WalkOrder {
+ public:
+  explicit WalkOrder(size_t members) : next_(members + 1, end()), previous_(members + 1, end()) {
+    next_[head()] = previous_[head()] = static_cast<uint32_t>(head());
+  }
+
+  void move_to_front(uint32_t member) {
+    if (next_[member] != end()) {
+      next_[previous_[member]] = next_[member];
+      previous_[next_[member]] = previous_[member];
+    }
+    const auto front = next_[head()];
+    next_[member] = front;
+    previous_[member] = static_cast<uint32_t>(head());
+    previous_[front] = member;
+    next_[head()] = member;
+  }
+
+  uint32_t first() const { return next_[head()]; }
+  uint32_t after(uint32_t member) const { return next_[member]; }
+  bool is_last(uint32_t member) const { return member == head(); }
+
+ private:
+  static constexpr uint32_t end() { return UINT32_MAX; }  // not in the list
+  size_t head() const { return next_.size() - 1; }
+
+  std::vector<uint32_t> next_;
+  std::vector<uint32_t> previous_;
+};
+
+}  // namespace
+
+OwnerTable claim_token_ring(std::span<const RingMember> members, uint32_t partitions,
+                            uint32_t replication) {
+  assert(std::has_single_bit(partitions));
+  OwnerTable table{std::vector<MemberIndex>(size_t{partitions} * replication, 0),
+                   std::vector<uint8_t>(partitions, 0)};
+  const std::vector<Token> tokens = sorted_tokens(members);
+  const Racks racks = number_racks(members);
+  if (racks.count == 0) return table;
+  const uint32_t per_rack_max = (replication + racks.count - 1) / racks.count;
+
+  // Once round the circle, so that walks which pass its end are known from the start.
+  WalkOrder order(members.size());
+  for (size_t t = tokens.size(); t-- > 0;) order.move_to_front(tokens[t].member);
+
+  std::vector<uint32_t> taken(racks.count, 0);
+  size_t t = tokens.size();  // the walk begins at token t
+  const int shift = 64 - std::countr_zero(partitions);
+  for (uint32_t p = partitions; p-- > 0;) {
+    const uint64_t last_hash = p + 1 == partitions ? UINT64_MAX : (uint64_t{p + 1} << shift) - 1;
+    while (t > 0 && tokens[t - 1].hash >= last_hash) order.move_to_front(tokens[--t].member);
+
+    MemberIndex* row = table.owners.data() + size_t{p} * replication;
+    uint8_t& count = table.owner_counts[p];
+    for (uint32_t m = order.first(); count < replication && !order.is_last(m); m = order.after(m)) {
+      if (taken[racks.of[m]] == per_rack_max) continue;
+      ++taken[racks.of[m]];
+      row[count++] = static_cast<MemberIndex>(m);
+    }
+    for (uint32_t i = 0; i < count; ++i) taken[racks.of[row[i]]] = 0;
+  }
+  return table;
+}
+
+}  // namespace torc::placement
