@@ -29,6 +29,26 @@ node::NodeConfig node_config(const ClusterOptions& options, size_t i) {
 
 }  // namespace
 
+node::Request put_request(std::string key, std::string value) {
+  node::PutRequest request;
+  request.key = std::move(key);
+  request.value = std::move(value);
+  return request;
+}
+
+node::Request get_request(std::string key) {
+  node::GetRequest request;
+  request.key = std::move(key);
+  return request;
+}
+
+node::Request delete_request(std::string key) {
+  node::PutRequest request;
+  request.key = std::move(key);
+  request.tombstone = true;
+  return request;
+}
+
 Cluster::Cluster(ClusterOptions options)
     : options_(std::move(options)),
       random_(options_.seed),
@@ -160,15 +180,15 @@ std::optional<node::Reply> Cluster::call(size_t i, node::Request request) {
 }
 
 std::optional<node::Reply> Cluster::put(size_t i, std::string key, std::string value) {
-  return call(i, node::PutRequest{.key = std::move(key), .value = std::move(value)});
+  return call(i, put_request(std::move(key), std::move(value)));
 }
 
 std::optional<node::Reply> Cluster::get(size_t i, std::string key) {
-  return call(i, node::GetRequest{.key = std::move(key), .level = {}});
+  return call(i, get_request(std::move(key)));
 }
 
 std::optional<node::Reply> Cluster::del(size_t i, std::string key) {
-  return call(i, node::PutRequest{.key = std::move(key), .value = {}, .tombstone = true});
+  return call(i, delete_request(std::move(key)));
 }
 
 void Cluster::on_answer(size_t node, node::RequestId id, node::Reply reply) {

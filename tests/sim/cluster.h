@@ -36,6 +36,10 @@ struct ClusterOptions {
   bool verbose = false;
 };
 
+node::Request put_request(std::string key, std::string value);
+node::Request get_request(std::string key);
+node::Request delete_request(std::string key);
+
 class Cluster : private SimNodeHost {
  public:
   // Null when the process died with the request: nobody knows what became of it.

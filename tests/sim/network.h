@@ -95,6 +95,7 @@ class Network {
   Duration latency(const Link& link);
   void send_datagram(size_t from, size_t to, std::string bytes);
   void send_stream(size_t from, size_t to, std::string bytes);
+  void arrive_datagram(size_t from, size_t to, std::string_view bytes);
   void schedule_stream(size_t from, size_t to, StreamPtr stream, Instant at, std::string bytes);
   void arrive_stream(size_t from, size_t to, const StreamPtr& stream, std::string bytes);
   void deliver_stream(size_t from, size_t to, const StreamPtr& stream, std::string_view bytes);

@@ -195,7 +195,7 @@ bool SimNode::receive(node::Channel channel, std::string_view bytes) {
   return error == node::FrameError::kNone;
 }
 
-void SimNode::deliver(const pb::Envelope& message) {
+void SimNode::deliver(pb::Envelope& message) {
   if (world_.trace.verbose() && !message.has_gossip()) {
     world_.trace.say(world_.queue.now(), index_, "<- " + message.ShortDebugString());
   }

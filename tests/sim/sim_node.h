@@ -105,7 +105,7 @@ class SimNode : public node::Env, public NetworkEndpoint {
   void fire_timer();
   void end_life(EventKind kind, const std::string& reason);
   bool receive(node::Channel channel, std::string_view bytes);
-  void deliver(const pb::Envelope& message);
+  void deliver(pb::Envelope& message);
   bool forge(const pb::Envelope& message);
   void record(EventKind kind, std::string_view bytes = {});
 

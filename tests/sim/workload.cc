@@ -58,20 +58,19 @@ void Workload::get(size_t i, const std::string& key) {
 
 void Workload::ask_get(size_t i, const std::string& key, size_t client) {
   const History::OperationId id = history_.begin_get(key);
-  maybe_abandon(i, ask(i, node::GetRequest{.key = key, .level = {}}, id, client), client);
+  maybe_abandon(i, ask(i, get_request(key), id, client), client);
 }
 
 void Workload::ask_put(size_t i, const std::string& key, size_t client) {
   std::string value = "v" + std::to_string(++values_) + ".";
   if (random_.chance(100'000)) value.append(random_.below(3000), 'x');
   const History::OperationId id = history_.begin_put(key, value);
-  maybe_abandon(i, ask(i, node::PutRequest{.key = key, .value = std::move(value)}, id, client),
-                client);
+  maybe_abandon(i, ask(i, put_request(key, std::move(value)), id, client), client);
 }
 
 void Workload::ask_delete(size_t i, const std::string& key, size_t client) {
   const History::OperationId id = history_.begin_delete(key);
-  ask(i, node::PutRequest{.key = key, .value = {}, .tombstone = true}, id, client);
+  ask(i, delete_request(key), id, client);
 }
 
 node::RequestId Workload::ask(size_t i, node::Request request, History::OperationId id,
