@@ -124,11 +124,12 @@ void FrameWriter::append(const pb::Envelope& message, uint64_t cluster_id) {
     cluster_id_ = cluster_id;
     end += kFrameHeaderBytes;  // filled in by finish()
   }
-  out_.resize_and_overwrite(grown, [&](char* bytes, size_t size) {
+  // GCC 12.2 hands the grown capacity, not the wanted size, to the operation.
+  out_.resize_and_overwrite(grown, [&](char* bytes, size_t) {
     auto* at = reinterpret_cast<uint8_t*>(bytes) + end;
     at = CodedOutputStream::WriteVarint32ToArray(static_cast<uint32_t>(message_bytes), at);
     message.SerializeWithCachedSizesToArray(at);
-    return size;
+    return grown;
   });
 }
 
