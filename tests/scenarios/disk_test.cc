@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/record.h"
 #include "tests/sim/crash_engine.h"
 #include "tests/sim/event_queue.h"
 #include "tests/sim/random.h"
@@ -130,14 +131,24 @@ TEST_CASE("disk: a power-off keeps or loses the batch under way, and loses what 
 }
 
 TEST_CASE("disk: the planted bug answers a write that a power-off then loses") {
-  DiskConfig config;
-  config.acknowledges_early = true;
-  DiskFixture fixture(1, config);
-  fixture.disk.submit(write_meta(1, "promised"));
-  fixture.queue.run_until(Instant{milliseconds(100)});
-  CHECK(fixture.done.size() == 1);
-  fixture.disk.power_off();
-  CHECK(fixture.survivor() == std::nullopt);
+  const storage::RecordView record{.version = {1, NodeId{1}}, .value = "promised"};
+  for (const bool early : {false, true}) {
+    DiskConfig config;
+    config.acknowledges_early = early;
+    DiskFixture fixture(1, config);
+    fixture.disk.submit({1, storage::MergeRecord{0, "key", storage::encode(record), 1}});
+    fixture.queue.run_until(Instant{milliseconds(100)});
+    CHECK(fixture.done.size() == 1);
+    fixture.disk.power_off();
+
+    fixture.disk.power_on();
+    fixture.done.clear();
+    fixture.disk.submit({2, storage::ReadRecord{0, "key"}});
+    fixture.queue.run_until(Instant{seconds(1)});
+    REQUIRE(fixture.done.size() == 1);
+    const auto& read = std::get<storage::ReadRecordResult>(fixture.done[0].value);
+    CHECK(read.record == (early ? "" : storage::encode(record)));
+  }
 }
 
 }  // namespace
