@@ -6,13 +6,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
-#include "daemon/node/clock_keeper.h"
-#include "daemon/node/context.h"
 #include "daemon/node/operation.h"
-#include "daemon/node/replica.h"
-#include "daemon/node/topology_hooks.h"
 
 namespace torc::node {
 
@@ -22,7 +19,7 @@ class Coordinator final : public ReplicaSink {
   Coordinator(NodeContext& context, ClockKeeper& clock, Replica& replica, TopologyHooks& hooks);
   ~Coordinator() override;
 
-  // REQUIRES: the view is set.
+  // REQUIRES: the view is set; fewer than 2^19 requests are running.
   void on_get(RequestId id, GetRequest request);
   void on_put(RequestId id, PutRequest request);
 
@@ -35,7 +32,8 @@ class Coordinator final : public ReplicaSink {
   void on_peer_lost(const Address& peer);
   void on_client_lost(RequestId id);
 
-  // Requests whose client still waits.
+  // Requests that are not done. What is only repaired in the background does not count: it has a
+  // bound of its own.
   size_t running() const { return running_; }
 
   void on_local_merge(uint64_t operation, const MergeOutcome& outcome) override;
@@ -43,11 +41,23 @@ class Coordinator final : public ReplicaSink {
 
  private:
   struct Slot {
-    uint32_t generation = 0;
+    OperationId next_id = 0;  // of the operation to come
+    bool running = false;
     std::unique_ptr<Operation> operation;
   };
 
+  template <typename Kind, typename Request>
+  void run(RequestId request_id, Request request);
+  // Nullptr when the id is of a finished operation or an earlier attempt.
+  Operation* find(OperationId id);
+  // Takes stock after an operation has handled something.
+  void settle(size_t slot);
+  // Calls `event` on every operation, in the order of their slots.
+  template <typename Event>
+  void for_each(Event event);
+
   OperationServices services_;
+  const OperationId first_generation_;
   std::vector<Slot> slots_;
   std::vector<uint32_t> free_slots_;
   size_t running_ = 0;

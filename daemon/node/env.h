@@ -1,6 +1,7 @@
-// Env: the few verbs by which a Node acts on the world. Nothing comes back before the handler that called
-// returns: a message, completion or answer is delivered later, as an input of its own. Implemented by the
-// shell over libuv and by the simulator over a virtual clock; called only from the Node's thread.
+// Env: the few verbs by which a Node acts on the world. Nothing comes back before the handler that
+// called returns: a message, completion or answer is delivered later, as an input of its own.
+// Implemented by the shell over libuv and by the simulator over a virtual clock; called only from
+// the Node's thread.
 #pragma once
 
 #include <cstdint>

@@ -36,8 +36,9 @@ struct NodeConfig {
   std::string policy = "token-ring";
 
   membership::GossipConfig gossip;
-  size_t operations_max = 100'000;       // client requests running at once; more are refused
-  size_t replica_requests_max = 65'536;  // peers' and own requests waiting for storage; more get BUSY
+  size_t operations_max = 100'000;  // client requests running at once; more are refused
+  size_t replica_requests_max =
+      65'536;  // peers' and own requests waiting for storage; more get BUSY
 };
 
 // Counters since start, and gauges.

@@ -17,13 +17,13 @@ namespace torc::node {
 struct MergeOutcome {
   pb::ReplicaStatus status = pb::OK;
   uint64_t epoch = 0;
-  storage::Version stale;  // STALE: the newer version
+  storage::Version stale{};  // STALE: the newer version
   bool existed = false;
 };
 struct ReadOutcome {
   pb::ReplicaStatus status = pb::OK;
   uint64_t epoch = 0;
-  std::string record;  // empty = absent
+  std::string record{};  // empty = absent
 };
 
 // Who hears the outcome of local requests; never before the call that made them has returned.
@@ -38,6 +38,7 @@ class Replica {
  public:
   Replica(NodeContext& context, TopologyHooks& hooks) : context_(context), hooks_(hooks) {}
 
+  // REQUIRES: called before the first local request.
   void attach(ReplicaSink& sink) { sink_ = &sink; }
 
   // A peer's MergeRequest or ReadRequest; its key and record are moved out of the message.
@@ -62,18 +63,27 @@ class Replica {
  private:
   // A request in the storage queue. Slots are reused; the generation tells one use from the next.
   struct Pending {
-    bool busy = false;
+    bool in_use = false;
+    bool is_merge = false;
     bool local = false;
     uint32_t generation = 0;
     uint64_t operation = 0;
-    storage::Version version;  // of the merge
-    Address reply_to;          // of a peer's request
+    storage::Version version{};  // of the merge
+    Address reply_to{};          // of a peer's request
   };
 
-  pb::ReplicaStatus check_stamp(uint64_t epoch, uint32_t partition, const Address* sender);
-  pb::ReplicaStatus check_key(uint32_t partition, const std::string& key) const;
+  uint64_t own_epoch() const { return context_.view ? context_.view->epoch() : 0; }
+  // Whether a request stamped with `epoch` may enter the partition's queue: OK or the refusal.
+  pb::ReplicaStatus check_stamp(uint64_t epoch, uint32_t partition) const;
+  pb::ReplicaStatus check_open_and_room(bool is_write) const;
+  // OK, or why a peer's request does not enter the queue; tells the hooks of a newer epoch.
+  pb::ReplicaStatus check_peer(const Address& sender, uint64_t epoch, uint32_t partition,
+                               const std::string& key, bool is_write);
   // Takes a slot; its cookie for the storage queue.
   uint64_t admit(Pending request);
+  void submit_merge(uint64_t cookie, uint32_t partition, std::string key, std::string record);
+  void submit_read(uint64_t cookie, uint32_t partition, std::string key);
+
   void finish_merge(const Pending& request, const storage::StorageResult& result);
   void finish_read(const Pending& request, storage::StorageResult& result);
   void reply_merge(const Address& to, uint64_t operation, const MergeOutcome& outcome);
@@ -85,6 +95,7 @@ class Replica {
   std::vector<Pending> slots_;
   std::vector<uint32_t> free_slots_;
   size_t pending_count_ = 0;
+  bool alarmed_ = false;
   pb::Envelope reply_;  // reused
 };
 

@@ -1,6 +1,6 @@
-// Request and Reply: what a client may ask of a Node and what it is told, free of any wire format. Requests
-// name one key each; commands over many keys are taken apart and put together above (resp/session.h). Plain
-// values.
+// Request and Reply: what a client may ask of a Node and what it is told, free of any wire format.
+// Requests name one key each; commands over many keys are taken apart and put together above
+// (resp/session.h). Plain values.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,8 @@ struct PutRequest {
   std::string key;
   std::string value;
   bool tombstone = false;  // a deletion; `value` is empty
-  // At most one of the two is set, in milliseconds: from the coordinator's now, or since the Unix epoch.
+  // At most one of the two is set, in milliseconds: from the coordinator's now, or since the Unix
+  // epoch.
   std::optional<int64_t> expires_in_ms;
   std::optional<int64_t> expires_at_ms;
   Level level;
