@@ -16,6 +16,9 @@
 
 namespace torc::node {
 
+// Most owners a partition can have.
+constexpr uint32_t kOwnersMax = 16;
+
 class ClusterView {
  public:
   // Refuses a topology whose ring does not decode or names strangers.
@@ -29,7 +32,7 @@ class ClusterView {
   bool writes_open() const { return topology_->body().writes_open(); }
 
   uint32_t partition_of(std::string_view key) const;
-  // The owners of a partition in order, the head first; at most 16, the highest replication.
+  // The owners of a partition in order, the head first; at most kOwnersMax.
   std::span<const NodeId> owners(uint32_t partition) const;
 
  private:
