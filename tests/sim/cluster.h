@@ -30,8 +30,8 @@ struct ClusterOptions {
   size_t nodes = 3;
   uint32_t partitions = 16;
   uint32_t replication = 3;
-  membership::GossipConfig gossip;
-  DiskConfig disk;
+  membership::GossipConfig gossip{};
+  DiskConfig disk{};
   PlantedBug bug = PlantedBug::kNone;
   bool verbose = false;
 };
