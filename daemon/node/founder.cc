@@ -127,7 +127,9 @@ void Founder::on_deadline(uint64_t cookie) {
 }
 
 void Founder::decide() {
-  if (deciding_ || keeper_.forked() || (joins_.empty() && !open_wanted_)) return;
+  if (deciding_ || keeper_.forked()) return;
+  drop_settled_joins();
+  if (joins_.empty() && !open_wanted_) return;
   context_.deadlines.cancel(std::exchange(window_timer_, 0));
   EpochChange change;
   change.joins = std::exchange(joins_, {});
@@ -144,6 +146,18 @@ void Founder::decide() {
   keeper_.offer(*std::move(topology));
 }
 
+// While an epoch was being stored, a newcomer it names may have asked again, or a namesake for the
+// first time.
+void Founder::drop_settled_joins() {
+  const membership::Topology& topology = context_.view->topology();
+  std::erase_if(joins_, [&](const pb::TopologyMember& join) {
+    if (topology.find(NodeId{join.id()}) != nullptr) return true;
+    if (topology.find(join.name()) == nullptr) return false;
+    refuse(Address::from_bytes(join.peer()), objection(join));
+    return true;
+  });
+}
+
 void Founder::on_view_changed() {
   if (!is_founder()) return;
   if (std::exchange(deciding_, false)) {
@@ -151,6 +165,7 @@ void Founder::on_view_changed() {
       if (member.id() != context_.self.value) send_view(context_.address_of({member.id()}));
     }
   }
+  drop_settled_joins();
   if (context_.view->writes_open()) {
     open_wanted_ = false;
     for (const pb::TopologyMember& join : std::exchange(joins_, {})) {

@@ -45,6 +45,7 @@ class Founder {
   bool is_founder() const;
   NodeId founder() const { return {context_.view->topology().body().founder()}; }
   void decide();
+  void drop_settled_joins();
   void ask_founder_to_open();
   void send_view(const Address& to);
   void refuse(const Address& newcomer, const std::string& reason);
