@@ -159,6 +159,7 @@ void Founder::on_deadline(uint64_t cookie) {
 
 void Founder::decide() {
   if (deciding_ || keeper_.forked()) return;
+  drop_settled_joins();
   EpochChange change;
   // Joins first: the epoch that opens the cluster moves nothing.
   const bool window_is_over = window_timer_ == 0 || open_wanted_;
@@ -182,6 +183,18 @@ void Founder::decide() {
   keeper_.offer(*std::move(topology));
 }
 
+// While an epoch was being stored, a newcomer it names may have asked again, or a namesake for the
+// first time.
+void Founder::drop_settled_joins() {
+  const membership::Topology& topology = context_.view->topology();
+  std::erase_if(joins_, [&](const pb::TopologyMember& join) {
+    if (topology.find(NodeId{join.id()}) != nullptr) return true;
+    if (topology.find(join.name()) == nullptr) return false;
+    refuse(Address::from_bytes(join.peer()), objection(join));
+    return true;
+  });
+}
+
 void Founder::on_view_changed() {
   if (context_.view->writes_open()) {
     open_wanted_ = false;
@@ -195,6 +208,12 @@ void Founder::on_view_changed() {
     }
   }
   if (open_wanted_ && open_timer_ == 0) arm_open_timer();
+  if (context_.view->writes_open()) {
+    for (const pb::TopologyMember& join : std::exchange(joins_, {})) {
+      refuse(Address::from_bytes(join.peer()), objection(join));
+    }
+  }
+  // Whoever came while the epoch was being stored does not wait for another window.
   decide();
 }
 

@@ -235,6 +235,18 @@ TEST_CASE("cluster: a joiner killed at any moment of its joining is a member onc
   }
 }
 
+TEST_CASE("cluster: newcomers that ask again while their epoch is being stored join once") {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    Story story(3, seed);
+    story.start(0);
+    story.run_for(seconds(1));
+    story.node(0).disk().config().slowdown = 1000;
+    story.start(1);
+    story.start(2);
+    story.settle();
+  }
+}
+
 TEST_CASE("cluster: a daemon stopped in good order is known to have left, and returns alive") {
   Story story;
   story.form();

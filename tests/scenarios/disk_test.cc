@@ -131,7 +131,9 @@ TEST_CASE("disk: a power-off keeps or loses the batch under way, and loses what 
 }
 
 TEST_CASE("disk: the planted bug answers a write that a power-off then loses") {
-  const storage::RecordView record{.version = {1, NodeId{1}}, .value = "promised"};
+  storage::RecordView record;
+  record.version = {1, NodeId{1}};
+  record.value = "promised";
   for (const bool early : {false, true}) {
     DiskConfig config;
     config.acknowledges_early = early;

@@ -131,6 +131,14 @@ bool Cluster::settled() {
   return true;
 }
 
+bool Cluster::everybody_joined() {
+  return std::ranges::any_of(nodes_, [this](const auto& node) {
+    if (!node->running()) return false;
+    const node::NodeMetrics metrics = node->metrics();
+    return metrics.members_alive + metrics.members_suspect + metrics.members_dead == size();
+  });
+}
+
 node::RequestId Cluster::submit(size_t i, node::Request request, ReplySink sink) {
   const node::RequestId id = ++last_request_;
   pending_.emplace(id, Pending{i, std::move(sink)});
@@ -147,12 +155,11 @@ void Cluster::watch(node::RequestId id, Instant from) {
     const auto found = pending_.find(id);
     if (found == pending_.end()) return;
     const SimNode& asked = *nodes_[found->second.node];
-    const Duration awake = now() - asked.awake_since();
     if (asked.paused()) {
       watch(id, now());
-    } else if (awake < kAnswerMargin) {
-      // The time stood still for it; what is overdue it answers as soon as it runs again.
-      watch(id, asked.awake_since() - kRequestTimeout);
+    } else if (now() < asked.awake_since() + kRequestTimeout + kAnswerMargin) {
+      // What was sent to a stopped process it reads when it runs again, and its time begins then.
+      watch(id, asked.awake_since());
     } else {
       verdict_.fail(Outcome::kStuck, "n" + std::to_string(asked.index() + 1) + " left request " +
                                          std::to_string(id) + " without an answer");

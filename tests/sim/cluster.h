@@ -30,8 +30,8 @@ struct ClusterOptions {
   size_t nodes = 3;
   uint32_t partitions = 16;
   uint32_t replication = 3;
-  membership::GossipConfig gossip;
-  DiskConfig disk;
+  membership::GossipConfig gossip{};
+  DiskConfig disk{};
   PlantedBug bug = PlantedBug::kNone;
   bool verbose = false;
 };
@@ -87,6 +87,8 @@ class Cluster : private SimNodeHost {
   std::optional<node::Reply> get(size_t i, std::string key);
   std::optional<node::Reply> del(size_t i, std::string key);
 
+  // Some node's epoch names all nodes; the others may not know it yet.
+  bool everybody_joined();
   // The newest epoch any node ever spoke of.
   uint64_t newest_epoch() const { return epochs_.empty() ? 0 : epochs_.rbegin()->first; }
 

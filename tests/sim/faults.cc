@@ -62,6 +62,7 @@ Faults::Faults(Cluster& cluster, FaultSet allowed, Random random)
 
 void Faults::start() {
   ++round_;
+  active_ = true;
   std::string mix;
   for (uint32_t i = 0; i < kFaultKinds; ++i) {
     const auto kind = static_cast<FaultKind>(i);
@@ -277,6 +278,7 @@ void Faults::trouble(FaultKind kind) {
 
 void Faults::heal() {
   ++round_;
+  active_ = false;
   cluster_.note(kNoNode, "all faults end");
   NetworkConfig& network = cluster_.network().config();
   network.datagram_loss = network.datagram_duplicate = network.datagram_reorder = 0;

@@ -68,6 +68,7 @@ class Faults {
   // Ends every fault: all nodes run, all clocks are right, the network and the disks are whole.
   void heal();
 
+  bool active() const { return active_; }
   const FaultFigures& figures() const { return figures_; }
 
  private:
@@ -93,6 +94,7 @@ class Faults {
   FaultSet allowed_;
   Random random_;
   FaultFigures figures_;
+  bool active_ = false;
   uint64_t round_ = 0;  // of start() and heal(); events of earlier rounds do nothing
   std::vector<Duration> gaps_;
 };

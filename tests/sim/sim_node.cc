@@ -2,6 +2,7 @@
 
 #include <cassert>
 #include <utility>
+#include <variant>
 
 #include "daemon/node/frame.h"
 
@@ -12,6 +13,26 @@ namespace {
 DiskConfig with_bug(DiskConfig config, PlantedBug bug) {
   config.acknowledges_early = bug == PlantedBug::kAcknowledgeBeforeSync;
   return config;
+}
+
+std::string describe(const node::Request& request) {
+  if (const auto* put = std::get_if<node::PutRequest>(&request)) {
+    return put->tombstone ? "DEL " + put->key : "SET " + put->key + " " + put->value.substr(0, 40);
+  }
+  const auto* get = std::get_if<node::GetRequest>(&request);
+  return get != nullptr ? "GET " + get->key : "something";
+}
+
+std::string describe(const node::Reply& reply) {
+  if (const auto* error = std::get_if<node::ErrorReply>(&reply)) {
+    static constexpr const char* kNames[] = {"ERR",      "UNAVAILABLE", "TIMEOUT",
+                                             "DISKFULL", "TOOBIG",      "WRONGTYPE"};
+    return std::string(kNames[error->code]) + " " + error->message;
+  }
+  if (const auto* got = std::get_if<node::GetReply>(&reply)) {
+    return got->found ? "'" + std::string(got->value().substr(0, 40)) + "'" : "absent";
+  }
+  return "OK";
 }
 
 }  // namespace
@@ -161,6 +182,10 @@ void SimNode::command(node::RequestId id, node::Request request) {
   assert(running());
   input([this, id, asked = std::move(request)]() mutable {
     record(EventKind::kCommand, {reinterpret_cast<const char*>(&id), sizeof(id)});
+    if (world_.trace.verbose()) {
+      world_.trace.say(world_.queue.now(), index_,
+                       "is asked #" + std::to_string(id) + " " + describe(asked));
+    }
     node_->on_command(id, std::move(asked), now());
     after_input();
   });
@@ -257,6 +282,10 @@ void SimNode::submit(storage::StorageRequest request) {
 
 void SimNode::answer(node::RequestId id, node::Reply reply) {
   record(EventKind::kAnswer, {reinterpret_cast<const char*>(&id), sizeof(id)});
+  if (world_.trace.verbose()) {
+    world_.trace.say(world_.queue.now(), index_,
+                     "answers #" + std::to_string(id) + " " + describe(reply));
+  }
   world_.host.on_answer(index_, id, std::move(reply));
 }
 

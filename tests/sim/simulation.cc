@@ -18,6 +18,7 @@ namespace {
 constexpr uint64_t kEventsMax = 5'000'000;
 // After the last fault: gossip redials and pushes its whole state every 30 s.
 constexpr Duration kSettleMax = seconds(120);
+constexpr Duration kClogMax = seconds(12);
 constexpr Duration kDrainMax = Cluster::kRequestTimeout + seconds(1);
 
 // The shape of the cluster is part of the seed, too.
@@ -33,9 +34,15 @@ ClusterOptions shape(uint64_t seed, const SimulationOptions& options) {
   cluster.replication = kReplications[random.below(kReplications.size())];
   // A planted bug must be able to show; with one replica there is no quorum to fool.
   if (options.bug != PlantedBug::kNone) cluster.replication = 3;
+  // With the defaults a cut cluster is often unavailable for half a minute after it is whole again;
+  // quicker gossip gives more to see in less time.
+  if (random.chance(800'000)) {
+    cluster.gossip.push_pull_interval = milliseconds(random.range(1000, 10'000));
+    cluster.gossip.redial_interval = milliseconds(random.range(300, 4000));
+  }
   if (random.coin()) {
-    cluster.gossip.push_pull_interval = seconds(5);
-    cluster.gossip.redial_interval = seconds(5);
+    cluster.gossip.probe_interval = milliseconds(250);
+    cluster.gossip.probe_timeout = milliseconds(100);
   }
   if (random.chance(300'000)) {
     cluster.disk.sync_min = milliseconds(2);
@@ -69,7 +76,8 @@ class Run {
   }
 
  private:
-  // The daemons start one by one, or all at once, while things may break already.
+  // The daemons start one by one, or all at once, while things may break already; and clients may
+  // come as soon as everybody has joined, which not everybody knows then.
   void bootstrap() {
     const bool troubled = random_.coin();
     const bool at_once = random_.chance(250'000);
@@ -79,7 +87,11 @@ class Run {
     }
     if (troubled) {
       faults_.start();
-      step(random_.between(milliseconds(100), seconds(5)), [] { return false; });
+      const bool hasty = random_.coin();
+      if (step(random_.between(milliseconds(100), seconds(8)),
+               [this, hasty] { return hasty && cluster_.everybody_joined(); })) {
+        return;
+      }
       faults_.heal();
     }
     if (!step(kSettleMax, [this] { return cluster_.settled(); })) {
@@ -89,7 +101,7 @@ class Run {
 
   void work() {
     workload_.start();
-    faults_.start();
+    if (!faults_.active()) faults_.start();
     step(options_.time, [] { return false; });
     faults_.heal();
     workload_.stop();
@@ -99,6 +111,8 @@ class Run {
   }
 
   void settle() {
+    // Messages on links that were clogged still stand in their queue.
+    step(kClogMax, [] { return false; });
     if (!step(kSettleMax, [this] { return cluster_.settled(); })) {
       fail_stuck("the cluster did not settle after all faults had ended");
     }

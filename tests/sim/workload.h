@@ -15,11 +15,11 @@
 namespace torc::sim {
 
 struct WorkloadConfig {
-  size_t clients = 4;
+  size_t clients = 6;
   size_t hot_keys = 3;
   size_t cold_keys = 12;
-  Duration think_min = std::chrono::milliseconds(5);
-  Duration think_max = std::chrono::milliseconds(200);
+  Duration think_min = std::chrono::milliseconds(1);
+  Duration think_max = std::chrono::milliseconds(120);
   // Per million requests.
   uint32_t puts = 400'000;
   uint32_t deletes = 80'000;  // the rest are gets
