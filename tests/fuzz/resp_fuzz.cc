@@ -38,7 +38,7 @@ std::string one_by_one(std::string_view bytes, bool& overflowed) {
 
 std::string interleaved(std::string_view bytes, uint64_t seed, bool with_errors, bool& overflowed) {
   std::minstd_rand random(static_cast<uint32_t>(seed ^ (seed >> 32)));
-             .pipeline_max = 1 + random() % 8,
+  Talk talk({.pipeline_max = 1 + random() % 8,
              .running_bytes_pause = 1 + random() % 4096,
              .output_bytes_pause = 1 + random() % 4096});
   if (with_errors) talk.node.broken["k"] = {node::ErrorReply::kTimeout, "outcome\r\nunknown"};
