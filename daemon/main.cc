@@ -77,6 +77,7 @@ int exit_code_of(const Status& status) {
 }
 
 int run(const Config& config) {
+  spdlog::info("torcd {} '{}' opens {}", TORC_VERSION, config.name, config.data_dir);
   auto engine = storage::RocksEngine::open(config.data_dir);
   if (!engine) return fail(exit_code_of(engine.error()), engine.error().message());
   auto executor = storage::BatchExecutor::open(**engine);
@@ -84,9 +85,8 @@ int run(const Config& config) {
 
   auto loop = shell::EventLoop::open(loop_config(config, raise_file_limit()), **executor);
   if (!loop) return fail(kFailed, loop.error());
-  spdlog::info("torcd {} '{}': clients {}, peers {}, http {}, data {}", TORC_VERSION, config.name,
-               config.client.to_string(), config.peer.to_string(), config.http.to_string(),
-               config.data_dir);
+  spdlog::info("listens: clients {}, peers {}, http {}", config.client.to_string(),
+               config.peer.to_string(), config.http.to_string());
   const auto code = static_cast<int>((*loop)->run());
   spdlog::info("stopped with exit code {}", code);
   return code;

@@ -2,11 +2,16 @@
 
 #include <civetweb.h>
 #include <spdlog/spdlog.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <string_view>
+#include <thread>
 
 #include "daemon/shell/metrics_text.h"
+#include "daemon/shell/socket_address.h"
 
 namespace torc::shell {
 namespace {
@@ -16,12 +21,13 @@ using namespace std::chrono_literals;
 // A loop that has not come round for this long is stuck.
 constexpr auto kAliveWithin = 5s;
 constexpr auto kStatusWait = 2000ms;
+constexpr auto kStopKnockEvery = 5ms;
 constexpr const char* kThreads = "4";
 constexpr const char* kRequestTimeoutMs = "5000";
 constexpr const char* kPlain = "text/plain; charset=utf-8";
 
-// What the library last had to say on this thread: it opens its listener on the caller's.
-thread_local std::string last_message;
+// The library's first complaint on this thread: it opens its listener on the caller's.
+thread_local std::string first_message;
 
 struct Page {
   int code = 200;
@@ -73,27 +79,45 @@ int answer(mg_connection* connection, void* data) {
 
 std::expected<std::unique_ptr<HttpStatus>, std::string> HttpStatus::open(const Address& address,
                                                                          StatusBoard& board) {
-  std::unique_ptr<HttpStatus> http(new HttpStatus);
+  std::unique_ptr<HttpStatus> http(new HttpStatus(address));
   const std::string listen = address.to_string();
   const char* options[] = {"listening_ports",    listen.c_str(),    "num_threads", kThreads,
                            "request_timeout_ms", kRequestTimeoutMs, nullptr};
   mg_callbacks callbacks{};
   callbacks.log_message = [](const mg_connection*, const char* message) {
     spdlog::debug("http: {}", message);
-    last_message = message;
+    if (first_message.empty()) first_message = message;
     return 1;
   };
-  last_message = "refused";
+  first_message.clear();
   http->server_ = mg_start(&callbacks, nullptr, options);
   if (http->server_ == nullptr) {
-    return std::unexpected("cannot listen for HTTP on " + listen + ": " + last_message);
+    return std::unexpected("cannot listen for HTTP on " + listen + ": " + first_message);
   }
   mg_set_request_handler(http->server_, "/", answer, &board);
   return http;
 }
 
+// The library looks at its stop flag when a connection arrives, else only every two seconds; so one
+// arrives.
 HttpStatus::~HttpStatus() {
-  if (server_ != nullptr) mg_stop(server_);
+  if (server_ == nullptr) return;
+  std::atomic<bool> stopped = false;
+  std::thread stopper([&] {
+    mg_stop(server_);
+    stopped = true;
+  });
+  const sockaddr_storage address = to_sockaddr(address_);
+  while (!stopped) {
+    const int fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd >= 0) {
+      // Whether it is accepted does not matter.
+      static_cast<void>(connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address));
+      close(fd);
+    }
+    std::this_thread::sleep_for(kStopKnockEvery);
+  }
+  stopper.join();
 }
 
 }  // namespace torc::shell

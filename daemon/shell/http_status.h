@@ -23,8 +23,9 @@ class HttpStatus {
   ~HttpStatus();
 
  private:
-  HttpStatus() = default;
+  explicit HttpStatus(const Address& address) : address_(address) {}
 
+  Address address_;
   mg_context* server_ = nullptr;
 };
 
