@@ -158,7 +158,7 @@ void Founder::on_deadline(uint64_t cookie) {
 }
 
 void Founder::decide() {
-  if (deciding_ || keeper_.forked()) return;
+  if (deciding_ || keeper_.forked() || context_.view->writes_open()) return;
   EpochChange change;
   // Joins first: the epoch that opens the cluster moves nothing.
   const bool window_is_over = window_timer_ == 0 || open_wanted_;
@@ -182,6 +182,18 @@ void Founder::decide() {
   keeper_.offer(*std::move(topology));
 }
 
+// While an epoch was being stored, a newcomer it names may have asked again, or a namesake for the
+// first time; and if it opened the cluster, whoever came meanwhile is late.
+void Founder::drop_settled_joins() {
+  const ClusterView& view = *context_.view;
+  std::erase_if(joins_, [&](const pb::TopologyMember& join) {
+    if (view.topology().find(NodeId{join.id()}) != nullptr) return true;
+    if (!view.writes_open() && view.topology().find(join.name()) == nullptr) return false;
+    refuse(Address::from_bytes(join.peer()), objection(join));
+    return true;
+  });
+}
+
 void Founder::on_view_changed() {
   if (context_.view->writes_open()) {
     open_wanted_ = false;
@@ -194,6 +206,7 @@ void Founder::on_view_changed() {
       if (member.id() != context_.self.value) send_view(context_.address_of({member.id()}));
     }
   }
+  drop_settled_joins();
   if (open_wanted_ && open_timer_ == 0) arm_open_timer();
   decide();
 }
