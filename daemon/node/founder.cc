@@ -163,7 +163,7 @@ void Founder::decide() {
   // Joins first: the epoch that opens the cluster moves nothing.
   const bool window_is_over = window_timer_ == 0 || open_wanted_;
   if (!joins_.empty() && window_is_over) {
-    change.joins = std::exchange(joins_, {});
+    change.joins = joins_;  // they wait on until the view names them
   } else if (joins_.empty() && open_wanted_ && may_open()) {
     change.open_writes = true;
   } else {
@@ -173,7 +173,7 @@ void Founder::decide() {
   auto topology = next_epoch(*context_.view, change);
   if (!topology) {
     context_.env.log(LogLevel::kError, "no next epoch: " + topology.error());
-    for (const auto& join : change.joins) {
+    for (const auto& join : std::exchange(joins_, {})) {
       refuse(Address::from_bytes(join.peer()), topology.error());
     }
     return;
@@ -182,13 +182,12 @@ void Founder::decide() {
   keeper_.offer(*std::move(topology));
 }
 
-// While an epoch was being stored, a newcomer it names may have asked again, or a namesake for the
-// first time; and if it opened the cluster, whoever came meanwhile is late.
+// Whoever the new view names is let in. If it opened the cluster, whoever came meanwhile is late.
 void Founder::drop_settled_joins() {
   const ClusterView& view = *context_.view;
   std::erase_if(joins_, [&](const pb::TopologyMember& join) {
     if (view.topology().find(NodeId{join.id()}) != nullptr) return true;
-    if (!view.writes_open() && view.topology().find(join.name()) == nullptr) return false;
+    if (!view.writes_open()) return false;
     refuse(Address::from_bytes(join.peer()), objection(join));
     return true;
   });
