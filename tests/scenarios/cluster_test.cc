@@ -36,8 +36,8 @@ bool refused(const std::string& answer) {
 }
 
 struct Story : Cluster {
-  explicit Story(size_t nodes = 3, uint64_t seed = 1)
-      : Cluster(ClusterOptions{.seed = seed, .nodes = nodes}) {}
+  explicit Story(size_t nodes = 3, uint64_t seed = 1, uint32_t replication = 3)
+      : Cluster(ClusterOptions{.seed = seed, .nodes = nodes, .replication = replication}) {}
 
   std::string set(size_t i, const std::string& key, const std::string& value) {
     return heard(put(i, key, value));
@@ -245,6 +245,29 @@ TEST_CASE("cluster: newcomers that ask again while their epoch is being stored j
     story.start(2);
     story.settle();
   }
+}
+
+TEST_CASE(
+    "cluster: a daemon that missed the last join does not answer for keys that moved with it") {
+  Story story(3, 1, 1);
+  story.start(0);
+  story.start(1);
+  CHECK(story.run_until([&] { return story.newest_epoch() == 2; }, seconds(10)));
+  story.run_for(seconds(1));
+  story.isolate(1);
+  story.start(2);
+  CHECK(story.run_until([&] { return story.everybody_joined(); }, seconds(10)));
+  int written = 0;
+  for (int k = 0; k < 12; ++k) {
+    const std::string key = "k" + std::to_string(k);
+    if (story.set(0, key, "v") != "OK") continue;  // owned by the one that is cut off
+    ++written;
+    CHECK(refused(story.read(1, key)));
+  }
+  CHECK(written > 0);
+  story.heal_network();
+  story.settle();
+  CHECK(story.read(1, "k0") == story.read(0, "k0"));
 }
 
 TEST_CASE("cluster: a daemon stopped in good order is known to have left, and returns alive") {
