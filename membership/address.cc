@@ -41,6 +41,7 @@ std::optional<Address> Address::parse(std::string_view text) {
   const size_t colon = text.rfind(':');
   if (colon == text.npos) return std::nullopt;
   std::string host(text.substr(0, colon));
+  if (host.find('\0') != host.npos) return std::nullopt;  // inet_pton would stop there
   const std::string_view digits = text.substr(colon + 1);
 
   Address address;

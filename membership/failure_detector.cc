@@ -83,7 +83,8 @@ void FailureDetector::ask_helpers() {
 
 // The next of the round that may be probed; a finished round is shuffled anew.
 NodeId FailureDetector::next_target() {
-  for (size_t tried = 0; tried < round_.size(); ++tried) {
+  // The rest of this round and a whole new one hold everybody.
+  for (size_t tries = 2 * round_.size(); tries > 0; --tries) {
     if (next_in_round_ == round_.size()) {
       keep_random(round_, round_.size(), [this] { return host_.random(); });
       next_in_round_ = 0;

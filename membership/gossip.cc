@@ -78,7 +78,7 @@ void Gossip::Impl::leave(Instant now) {
 }
 
 void Gossip::Impl::on_time(Instant now) {
-  if (!started_ || left_) return;
+  if (now < next_deadline()) return;
   // A paused daemon wakes up with overdue timers and unread answers: it must not judge before it
   // has listened.
   const Duration late = now - detector_.next_deadline();
@@ -112,7 +112,9 @@ void Gossip::Impl::declare_overdue_dead(Instant now) {
     if (dead_at <= now) overdue.push_back(id);
   }
   for (const NodeId id : overdue) {
-    Rumor verdict = *table_.find_rumor(id);
+    const Rumor* known = table_.find_rumor(id);
+    if (!known) continue;  // removed in answer to an earlier verdict
+    Rumor verdict = *known;
     verdict.member.liveness = Liveness::kDead;
     verdict.accuser = self_.member.id;
     hear(std::move(verdict), Source::kOwnVerdict, now);
@@ -134,8 +136,9 @@ void Gossip::Impl::exchange_states(Instant now) {
   if (const std::optional<NodeId> wanted = push_pulls_.pop_wanted(now)) {
     env_.send_push_pull(table_.find(*wanted)->peer, whole_state(false));
   }
-  const Duration interval = push_pull_interval(config_.push_pull_interval, live_members());
-  if (!push_pulls_.pop_periodic(interval, env_.random(), now)) return;
+  if (!push_pulls_.is_periodic_due(now)) return;
+  push_pulls_.schedule_periodic(push_pull_interval(config_.push_pull_interval, live_members()),
+                                env_.random(), now);
   const auto live = table_.select([](const MemberInfo& member) {
     return member.liveness == Liveness::kAlive || member.liveness == Liveness::kSuspect;
   });

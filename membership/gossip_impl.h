@@ -57,6 +57,7 @@ class Gossip::Impl : public ProbeHost {
   // Takes in one rumor. True when it speaks ill of this daemon, so that its teller must be told
   // better.
   bool hear(Rumor rumor, Source source, Instant now);
+  void hear_stale(Liveness heard, const Rumor& known, Instant now);
   bool hear_of_self(const MemberInfo& rumor, Instant now);
   // The table has changed its mind about `id`; `before` is what it thought until now.
   void follow_change(NodeId id, Liveness before, bool is_new, Instant now);

@@ -151,9 +151,8 @@ bool Gossip::Impl::hear(Rumor rumor, Source source, Instant now) {
   switch (table_.apply(rumor, now)) {
     case MemberTable::Outcome::kOld:
       break;
-    case MemberTable::Outcome::kStaleAlive:
-      // Told by another: if it lives after all, a call makes it refute.
-      if (before == Liveness::kDead) dials_.hurry(id, now);
+    case MemberTable::Outcome::kStale:
+      hear_stale(rumor.member.liveness, *table_.find_rumor(id), now);
       break;
     case MemberTable::Outcome::kRenewed:
       if (before == Liveness::kSuspect) {
@@ -170,6 +169,16 @@ bool Gossip::Impl::hear(Rumor rumor, Source source, Instant now) {
       break;
   }
   return false;
+}
+
+// Somebody lags behind. If the dead lives after all, a call makes it refute; and whoever missed a
+// goodbye must not take silence for death.
+void Gossip::Impl::hear_stale(Liveness heard, const Rumor& known, Instant now) {
+  if (heard == Liveness::kAlive && known.member.liveness == Liveness::kDead) {
+    dials_.hurry(known.member.id, now);
+  } else if (heard != Liveness::kAlive && known.member.liveness == Liveness::kLeft) {
+    spread(known, now);
+  }
 }
 
 // Contradicts with an incarnation above the rumor's; after that only a stale rumor needs an answer.

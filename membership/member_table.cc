@@ -34,9 +34,7 @@ MemberTable::Outcome MemberTable::apply(const Rumor& rumor, Instant now) {
 
   Rumor& known = found->second.rumor;
   if (!supersedes(rumor.member, known.member)) {
-    const bool stale_alive =
-        rumor.member.liveness == Liveness::kAlive && known.member.liveness != Liveness::kAlive;
-    return stale_alive ? Outcome::kStaleAlive : Outcome::kOld;
+    return supersedes(known.member, rumor.member) ? Outcome::kStale : Outcome::kOld;
   }
   const bool other_liveness = rumor.member.liveness != known.member.liveness;
   const bool other_address =

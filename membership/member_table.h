@@ -17,12 +17,11 @@ namespace torc::membership {
 class MemberTable {
  public:
   enum class Outcome {
-    kOld,         // nothing new, or nothing to be kept
-    kStaleAlive,  // says alive of a member known to be worse off: it may not know what is said of
-                  // it
-    kRenewed,     // a newer incarnation or accuser, but the same liveness and addresses
-    kChanged,     // another liveness or address
-    kLearnt,      // the first word of this member
+    kOld,      // nothing new, or nothing to be kept
+    kStale,    // its teller lags behind what is known here
+    kRenewed,  // a newer incarnation or accuser, but the same liveness and addresses
+    kChanged,  // another liveness or address
+    kLearnt,   // the first word of this member
   };
 
   explicit MemberTable(size_t strangers_max = 1024, size_t banned_max = 4096);

@@ -31,12 +31,10 @@ std::optional<NodeId> PushPullSchedule::pop_wanted(Instant now) {
   return id;
 }
 
-bool PushPullSchedule::pop_periodic(Duration interval, uint64_t random, Instant now) {
-  if (now < periodic_at_) return false;
+void PushPullSchedule::schedule_periodic(Duration interval, uint64_t random, Instant now) {
   const Duration quarter = interval / 4;
   periodic_at_ =
       now + interval - quarter / 2 + Duration(random % static_cast<uint64_t>(quarter.count() + 1));
-  return true;
 }
 
 bool PushPullSchedule::may_answer(Instant now) {

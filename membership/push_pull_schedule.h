@@ -32,8 +32,9 @@ class PushPullSchedule {
 
   // The next wanted member, if the rate allows one now.
   std::optional<NodeId> pop_wanted(Instant now);
-  // True when a periodic exchange is due; the next comes after `interval`, give or take an eighth.
-  bool pop_periodic(Duration interval, uint64_t random, Instant now);
+  bool is_periodic_due(Instant now) const { return periodic_at_ <= now; }
+  // The next periodic one comes after `interval`, give or take an eighth; `random` is any number.
+  void schedule_periodic(Duration interval, uint64_t random, Instant now);
   bool may_answer(Instant now);
 
   Instant next_deadline() const;

@@ -13,8 +13,8 @@
 namespace torc::storage {
 
 struct Expiry {
-  Version version;          // zero: no expiry was ever written
-  Version of;               // the value version it applies to; void for any other
+  Version version = {};     // zero: no expiry was ever written
+  Version of = {};          // the value version it applies to; void for any other
   uint64_t expires_at = 0;  // HLC; 0 = never (PERSIST)
 
   bool operator==(const Expiry&) const = default;
@@ -22,10 +22,10 @@ struct Expiry {
 
 // The bytes it was parsed from must outlive it.
 struct RecordView {
-  Version version;  // zero: no value was ever written
+  Version version = {};  // zero: no value was ever written
   bool tombstone = false;
-  std::string_view value;  // empty for a tombstone
-  Expiry expiry;
+  std::string_view value = {};  // empty for a tombstone
+  Expiry expiry = {};
 
   // Whether a reader at time `now_hlc` sees the value: written, not deleted, not expired.
   bool is_live(uint64_t now_hlc) const;

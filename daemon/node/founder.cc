@@ -93,28 +93,58 @@ std::string Founder::objection(const pb::TopologyMember& newcomer) const {
 
 void Founder::on_open_writes(const pb::Envelope& message) {
   if (context_.view->writes_open()) return send_view(Address::from_bytes(message.sender()));
-  if (is_founder() && context_.view->topology().find(NodeId{message.from()}) != nullptr) {
-    open_writes();
-  }
+  if (is_founder() && context_.named_in_topology({message.from()}) != nullptr) open_writes();
 }
 
 void Founder::open_writes() {
   if (context_.view->writes_open()) return;
-  if (is_founder()) {
-    open_wanted_ = true;
-    return decide();
-  }
+  const auto& parameters = context_.view->topology().body().parameters();
+  open_wanted_ = true;
   open_wanted_until_ =
-      context_.now.at + std::chrono::milliseconds(
-                            context_.view->topology().body().parameters().request_timeout_ms_max());
-  if (open_timer_ == 0) ask_founder_to_open();
+      context_.now.at + std::chrono::milliseconds(parameters.request_timeout_ms_max());
+  if (is_founder()) decide();
+  if (open_timer_ == 0 && !deciding_) seek_opening();
 }
 
-void Founder::ask_founder_to_open() {
-  pb::Envelope question;
-  question.mutable_open_writes();
-  context_.send(context_.address_of(founder()), Channel::kStream, question);
+// Asks whoever stands in the way; again and again, since any message may be lost.
+void Founder::seek_opening() {
+  if (is_founder()) {
+    for (const pb::TopologyMember& member : context_.view->topology().body().members()) {
+      if (!has_confirmed({member.id()})) send_view(context_.address_of({member.id()}));
+    }
+  } else {
+    pb::Envelope question;
+    question.mutable_open_writes();
+    context_.send(context_.address_of(founder()), Channel::kStream, question);
+  }
+  arm_open_timer();
+}
+
+void Founder::arm_open_timer() {
   open_timer_ = context_.deadlines.set(context_.now.at + kOpenRetry, Part::kFounder, kOpenTimer);
+}
+
+void Founder::on_word(NodeId from, uint64_t epoch) {
+  if (context_.view->writes_open() || !is_founder()) return;
+  if (context_.named_in_topology(from) == nullptr) return;
+  uint64_t& known = confirmed_[from];
+  known = std::max(known, epoch);
+  decide();
+}
+
+bool Founder::has_confirmed(NodeId member) const {
+  if (member == context_.self) return true;
+  const auto word = confirmed_.find(member);
+  return word != confirmed_.end() && word->second >= context_.view->epoch();
+}
+
+bool Founder::may_open() const {
+  const pb::TopologyBody& body = context_.view->topology().body();
+  const auto missing = std::count_if(
+      body.members().begin(), body.members().end(), [this](const pb::TopologyMember& member) {
+        return member.role() != pb::REMOVED && !has_confirmed({member.id()});
+      });
+  return missing <= (body.parameters().replication() > 1 ? 1 : 0);
 }
 
 void Founder::on_deadline(uint64_t cookie) {
@@ -123,17 +153,24 @@ void Founder::on_deadline(uint64_t cookie) {
     return decide();
   }
   open_timer_ = 0;
-  if (!context_.view->writes_open() && context_.now.at < open_wanted_until_) ask_founder_to_open();
+  if (context_.now.at >= open_wanted_until_) open_wanted_ = false;
+  if (open_wanted_) seek_opening();
 }
 
 void Founder::decide() {
   if (deciding_ || keeper_.forked()) return;
   drop_settled_joins();
-  if (joins_.empty() && !open_wanted_) return;
-  context_.deadlines.cancel(std::exchange(window_timer_, 0));
   EpochChange change;
-  change.joins = std::exchange(joins_, {});
-  change.open_writes = open_wanted_;
+  // Joins first: the epoch that opens the cluster moves nothing.
+  const bool window_is_over = window_timer_ == 0 || open_wanted_;
+  if (!joins_.empty() && window_is_over) {
+    change.joins = std::exchange(joins_, {});
+  } else if (joins_.empty() && open_wanted_ && may_open()) {
+    change.open_writes = true;
+  } else {
+    return;
+  }
+  context_.deadlines.cancel(std::exchange(window_timer_, 0));
   auto topology = next_epoch(*context_.view, change);
   if (!topology) {
     context_.env.log(LogLevel::kError, "no next epoch: " + topology.error());
@@ -146,33 +183,31 @@ void Founder::decide() {
   keeper_.offer(*std::move(topology));
 }
 
-// While an epoch was being stored, a newcomer it names may have asked again, or a namesake for the
-// first time.
+// While an epoch was being stored, a newcomer it names may have asked again, or a namesake, or,
+// when it opens the cluster, anybody.
 void Founder::drop_settled_joins() {
-  const membership::Topology& topology = context_.view->topology();
+  const ClusterView& view = *context_.view;
   std::erase_if(joins_, [&](const pb::TopologyMember& join) {
-    if (topology.find(NodeId{join.id()}) != nullptr) return true;
-    if (topology.find(join.name()) == nullptr) return false;
+    if (context_.named_in_topology({join.id()}) != nullptr) return true;
+    if (!view.writes_open() && view.topology().find(join.name()) == nullptr) return false;
     refuse(Address::from_bytes(join.peer()), objection(join));
     return true;
   });
 }
 
 void Founder::on_view_changed() {
-  if (!is_founder()) return;
+  if (context_.view->writes_open()) {
+    open_wanted_ = false;
+    context_.deadlines.cancel(std::exchange(open_timer_, 0));
+    confirmed_.clear();
+  }
+  if (!is_founder()) return keeper_.confirm(context_.address_of(founder()));
   if (std::exchange(deciding_, false)) {
     for (const pb::TopologyMember& member : context_.view->topology().body().members()) {
       if (member.id() != context_.self.value) send_view(context_.address_of({member.id()}));
     }
   }
-  drop_settled_joins();
-  if (context_.view->writes_open()) {
-    open_wanted_ = false;
-    for (const pb::TopologyMember& join : std::exchange(joins_, {})) {
-      refuse(Address::from_bytes(join.peer()), objection(join));
-    }
-  }
-  // Whoever came while the epoch was being stored does not wait for another window.
+  if (open_wanted_ && open_timer_ == 0) arm_open_timer();
   decide();
 }
 

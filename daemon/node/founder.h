@@ -1,14 +1,18 @@
 // Founder: decides the epochs of the cluster, alone, on the one daemon that founded it; on every
 // other daemon it passes on to the founder what is asked. Owners change only while the cluster is
-// closed for writes, and writes run only once it is open, so no key is ever looked for where it was
-// not written. Driven by its Node.
+// closed for writes, and writes run only once it is open. Driven by its Node.
 //
-// Why that is safe: a coordinator writes only under an epoch with writes_open, and the founder
-// decides no change of owners after the first such epoch. So every write and every read that could
-// see it go to the same owners.
+// Why no quorum read misses a write. A coordinator writes only under an epoch with writes_open, and
+// from the first such epoch on no owner changes; nor does one change in that epoch itself. So a
+// write could be missed only by a read under an epoch older than the last change of owners,
+// answered by a majority of the owners of that time who have not heard of the change either. Before
+// it opens the cluster the founder therefore waits until every member but one has confirmed that it
+// holds the current epoch: one daemon is no majority of two owners or more, and where an owner
+// stood alone it was the founder itself (with a replication of 1 all members must confirm).
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -36,6 +40,8 @@ class Founder {
   // A write waits on this daemon; asked again until the cluster is open or no write can be waiting
   // any more.
   void open_writes();
+  // A member has said that it holds this epoch.
+  void on_word(NodeId from, uint64_t epoch);
   void on_view_changed();
   void on_deadline(uint64_t cookie);
 
@@ -46,7 +52,10 @@ class Founder {
   NodeId founder() const { return {context_.view->topology().body().founder()}; }
   void decide();
   void drop_settled_joins();
-  void ask_founder_to_open();
+  bool may_open() const;
+  bool has_confirmed(NodeId member) const;
+  void seek_opening();
+  void arm_open_timer();
   void send_view(const Address& to);
   void refuse(const Address& newcomer, const std::string& reason);
   // Why this newcomer cannot be let in; empty when it can.
@@ -55,13 +64,17 @@ class Founder {
   NodeContext& context_;
   TopologyKeeper& keeper_;
 
+  // On the founder.
   std::vector<pb::TopologyMember> joins_;  // waiting for the next epoch
-  bool open_wanted_ = false;
-  bool deciding_ = false;  // an epoch of ours is being stored
+  bool deciding_ = false;                  // an epoch of ours is being stored
   Deadlines::Handle window_timer_ = 0;
+  std::map<NodeId, uint64_t>
+      confirmed_;  // the newest epoch each member is known to hold, while closed
 
-  Deadlines::Handle open_timer_ = 0;  // on the others: when to ask again
+  // Everywhere: a write waits for the cluster to be opened, and may wait until then.
+  bool open_wanted_ = false;
   Instant open_wanted_until_;
+  Deadlines::Handle open_timer_ = 0;
 };
 
 // The member this daemon is at the start of its life.

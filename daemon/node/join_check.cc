@@ -7,12 +7,12 @@
 namespace torc::node {
 namespace {
 
-bool is_control(char c) {
-  return static_cast<uint8_t>(c) < 0x20 || c == 0x7f;
+bool is_unprintable(char c) {
+  return c < 0x20 || c > 0x7e;  // not ASCII either
 }
 
 bool is_printable(std::string_view text) {
-  return std::none_of(text.begin(), text.end(), is_control);
+  return std::none_of(text.begin(), text.end(), is_unprintable);
 }
 
 }  // namespace
@@ -22,7 +22,7 @@ std::string check_newcomer(const pb::TopologyMember& member) {
   if (member.name().empty() || member.name().size() > kNameBytesMax) {
     return "a name has 1 to " + std::to_string(kNameBytesMax) + " bytes";
   }
-  if (!is_printable(member.name())) return "a name has no control characters";
+  if (!is_printable(member.name())) return "a name has printable ASCII characters only";
   if (!Address::from_bytes(member.peer())) return "the peer address is missing";
   if (!Address::from_bytes(member.client())) return "the client address is missing";
   if (member.weight() < 1 || member.weight() > kWeightMax) {
@@ -30,14 +30,14 @@ std::string check_newcomer(const pb::TopologyMember& member) {
   }
   if (member.rack().size() > kRackBytesMax || !is_printable(member.rack())) {
     return "a rack has at most " + std::to_string(kRackBytesMax) +
-           " bytes and no control characters";
+           " bytes, printable ASCII characters only";
   }
   return {};
 }
 
 std::string printable(std::string_view text, size_t bytes_max) {
   std::string result(text.substr(0, bytes_max));
-  std::replace_if(result.begin(), result.end(), is_control, '?');
+  std::replace_if(result.begin(), result.end(), is_unprintable, '?');
   return result;
 }
 

@@ -16,7 +16,8 @@ constexpr uint32_t kWeightMax = 1'000'000;
 // What is wrong with the member, in words; empty when nothing is.
 std::string check_newcomer(const pb::TopologyMember& member);
 
-// Words of a stranger, fit for a log: control characters replaced, at most `bytes_max` long.
+// Words of a stranger, fit for a log: anything but printable ASCII replaced, at most `bytes_max`
+// long.
 std::string printable(std::string_view text, size_t bytes_max);
 
 }  // namespace torc::node

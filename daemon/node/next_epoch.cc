@@ -30,7 +30,7 @@ SealedTopology found_cluster(const Founding& founding) {
 }
 
 SealedTopology next_epoch(const ClusterView& view, const EpochChange& change) {
-  assert(change.joins.empty() || !view.writes_open());
+  assert(change.joins.empty() || !(view.writes_open() || change.open_writes));
   pb::TopologyBody body = view.topology().next_body();
   for (const pb::TopologyMember& join : change.joins) {
     pb::TopologyMember& member = *body.add_members();

@@ -35,7 +35,8 @@ struct EpochChange {
   bool open_writes = false;
 };
 
-// REQUIRES: no joins once the view is open for writes: that would move keys without copying them.
+// REQUIRES: no joins in the epoch that opens the cluster for writes, nor later: that would move
+// keys without copying them.
 SealedTopology next_epoch(const ClusterView& view, const EpochChange& change);
 
 // The ring the claim policy gives the members of `body`, who owned `previous` (null: nobody owned

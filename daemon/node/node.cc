@@ -143,11 +143,14 @@ void Node::Impl::on_peer_message(pb::Envelope& message) {
     case Message::kReadReply:
       return coordinator_.on_read_reply(message);
     case Message::kGossip:
-      return gossip_.on_packet(message);
+      gossip_.on_packet(message);
+      return founder_.on_word(from, message.gossip().topology_epoch());
     case Message::kPushPull:
-      return gossip_.on_push_pull(message);
+      gossip_.on_push_pull(message);
+      return founder_.on_word(from, message.push_pull().topology_epoch());
     case Message::kTopologyPull:
-      return keeper_.on_pull(message);
+      keeper_.on_pull(message);
+      return founder_.on_word(from, message.topology_pull().known_epoch());
     case Message::kTopology:
       return keeper_.on_record(message);
     case Message::kJoin:

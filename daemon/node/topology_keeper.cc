@@ -31,10 +31,12 @@ bool TopologyKeeper::resume(const pb::TopologyRecord& record) {
 
 void TopologyKeeper::on_record(const pb::Envelope& message) {
   const uint64_t digest = message.topology().digest();
-  if (forked_ || (context_.view != nullptr && digest == context_.view->digest()) ||
-      (storing_ != nullptr && digest == storing_->digest()) ||
+  if (forked_ || (storing_ != nullptr && digest == storing_->digest()) ||
       (waiting_ != nullptr && digest == waiting_->digest())) {
     return;
+  }
+  if (context_.view != nullptr && digest == context_.view->digest()) {
+    return confirm(Address::from_bytes(message.sender()));
   }
   auto topology = Topology::decode(message.topology());
   if (!topology) {
@@ -127,6 +129,12 @@ void TopologyKeeper::on_pull(const pb::Envelope& message) {
   context_.send(Address::from_bytes(message.sender()), Channel::kStream, answer);
 }
 
+void TopologyKeeper::confirm(const Address& to) {
+  pb::Envelope message;
+  message.mutable_topology_pull()->set_known_epoch(context_.view->epoch());
+  context_.send(to, Channel::kStream, message);
+}
+
 void TopologyKeeper::on_word(const Address& sender, uint64_t epoch, uint64_t digest) {
   if (forked_ || epoch == 0) return;
   if (epoch == context_.view->epoch() && digest != context_.view->digest()) {
@@ -147,9 +155,7 @@ void TopologyKeeper::behind(const Address& who_is_ahead, uint64_t epoch) {
 }
 
 void TopologyKeeper::pull(const Address& from) {
-  pb::Envelope question;
-  question.mutable_topology_pull()->set_known_epoch(newest_epoch());
-  context_.send(from, Channel::kStream, question);
+  confirm(from);
   pull_timer_ = context_.deadlines.set(context_.now.at + kPullTimeout, Part::kTopology, kPullTimer);
   next_epoch_ = 0;
 }

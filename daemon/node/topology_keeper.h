@@ -29,6 +29,8 @@ class TopologyKeeper {
   void on_record(const pb::Envelope& message);
   // Somebody asks for what is newer than it knows.
   void on_pull(const pb::Envelope& message);
+  // Says which epoch this daemon holds; who is ahead answers with his.
+  void confirm(const Address& to);
   // What a gossiping member says of its topology.
   void on_word(const Address& sender, uint64_t epoch, uint64_t digest);
   // The daemon at this address knows a newer epoch.

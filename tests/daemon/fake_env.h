@@ -97,11 +97,13 @@ inline std::shared_ptr<const ClusterView> view_of(const SealedTopology& topology
 }
 
 // Epoch 1: n1 alone.
-inline std::shared_ptr<const ClusterView> founded(uint64_t cluster_id = 77) {
+inline std::shared_ptr<const ClusterView> founded(uint64_t cluster_id = 77,
+                                                  uint32_t replication = 3) {
   Founding founding;
   founding.cluster_id = cluster_id;
   founding.hash_seed = 5;
   founding.founder = member(1);
+  founding.replication = replication;
   founding.partitions = 64;
   founding.policy = "token-ring";
   return view_of(found_cluster(founding));
@@ -109,16 +111,17 @@ inline std::shared_ptr<const ClusterView> founded(uint64_t cluster_id = 77) {
 
 // The epoch after `view`, in which these joined.
 inline std::shared_ptr<const ClusterView> joined(const ClusterView& view,
-                                                 std::initializer_list<uint32_t> members,
-                                                 bool open = false) {
+                                                 std::initializer_list<uint32_t> members) {
   EpochChange change;
   for (const uint32_t i : members) change.joins.push_back(member(i));
-  change.open_writes = open;
   return view_of(next_epoch(view, change));
 }
 
+// The epoch after `view`, open for writes.
 inline std::shared_ptr<const ClusterView> opened(const ClusterView& view) {
-  return joined(view, {}, true);
+  EpochChange change;
+  change.open_writes = true;
+  return view_of(next_epoch(view, change));
 }
 
 struct Bench {

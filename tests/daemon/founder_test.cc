@@ -179,16 +179,28 @@ TEST_CASE("founder: more newcomers than there is room for wait for the next wind
   CHECK(bench.context.view->topology().body().members_size() == Founder::kJoinsMax + 1);
 }
 
-TEST_CASE("founder: a write on the founder opens the cluster at once, queued joins included") {
+TEST_CASE("founder: a write on a founder who is alone opens the cluster at once") {
+  FounderBench bench;
+  bench.founder.open_writes();
+  bench.store();
+  CHECK(bench.context.view->epoch() == 2);
+  CHECK(bench.context.view->writes_open());
+  bench.wait(std::chrono::seconds(10));
+  CHECK(bench.env.submitted.empty());
+  CHECK(bench.env.sent.empty());
+}
+
+TEST_CASE("founder: waiting joins come before the opening, in an epoch of their own") {
   FounderBench bench;
   bench.ask_to_join(member(2));
   bench.founder.open_writes();
   bench.store();
   CHECK(bench.context.view->epoch() == 2);
-  CHECK(bench.context.view->writes_open());
   CHECK(bench.context.view->topology().find("n2") != nullptr);
-  bench.wait(Founder::kJoinWindow);
-  CHECK(bench.env.submitted.empty());
+  CHECK(!bench.context.view->writes_open());
+  bench.store();
+  CHECK(bench.context.view->epoch() == 3);
+  CHECK(bench.context.view->writes_open());
 }
 
 TEST_CASE("founder: once opening is asked for, no owner changes any more") {
@@ -206,6 +218,63 @@ TEST_CASE("founder: once opening is asked for, no owner changes any more") {
   CHECK(bench.context.view->topology().find("n3") == nullptr);
 }
 
+TEST_CASE(
+    "founder: it opens when all members but one hold the epoch, so that no old majority is left") {
+  FounderBench bench;
+  bench.context.view = joined(*founded(), {2, 3, 4});
+  bench.founder.on_view_changed();
+  bench.founder.on_word(id_of(2), 1);
+  bench.founder.on_word(id_of(3), 2);
+  bench.founder.open_writes();
+  CHECK(bench.env.submitted.empty());
+  // Those who have not confirmed are sent the record again, until they do.
+  REQUIRE(bench.env.sent.size() == 2);
+  CHECK(bench.env.sent[0].to == peer_of(2));
+  CHECK(bench.env.sent[1].to == peer_of(4));
+  bench.wait(Founder::kOpenRetry);
+  CHECK(bench.env.sent.size() == 4);
+
+  bench.founder.on_word(id_of(9), 2);  // a stranger counts for nothing
+  CHECK(bench.env.submitted.empty());
+  bench.founder.on_word(id_of(2), 2);
+  bench.store();
+  CHECK(bench.context.view->writes_open());
+}
+
+TEST_CASE("founder: where each partition has one owner all members must hold the epoch") {
+  FounderBench bench;
+  bench.context.view = joined(*founded(77, 1), {2});
+  bench.founder.open_writes();
+  CHECK(bench.env.submitted.empty());
+  bench.founder.on_word(id_of(2), 2);
+  bench.store();
+  CHECK(bench.context.view->writes_open());
+}
+
+TEST_CASE("founder: an opening that nobody waits for any more is given up, and joins go on") {
+  FounderBench bench;
+  bench.context.view = joined(*founded(), {2, 3});
+  bench.founder.open_writes();
+  bench.ask_to_join(member(4));
+  CHECK(bench.env.sent.back().message.has_join_refused());
+  bench.wait(std::chrono::seconds(6));
+  bench.env.take_sent();
+  bench.ask_to_join(member(4));
+  bench.wait(Founder::kJoinWindow);
+  bench.store();
+  CHECK(bench.context.view->topology().find("n4") != nullptr);
+  CHECK(!bench.context.view->writes_open());
+}
+
+TEST_CASE("founder: other members confirm each epoch to it") {
+  FounderBench bench(2);
+  bench.context.view = joined(*founded(), {2});
+  bench.founder.on_view_changed();
+  REQUIRE(bench.env.sent.size() == 1);
+  CHECK(bench.env.sent[0].to == peer_of(1));
+  CHECK(bench.env.sent[0].message.topology_pull().known_epoch() == 2);
+}
+
 TEST_CASE("founder: other members ask it to open, again and again, as long as a write can wait") {
   FounderBench bench(2);
   bench.context.view = joined(*founded(), {2});
@@ -220,6 +289,7 @@ TEST_CASE("founder: other members ask it to open, again and again, as long as a 
     CHECK(bench.env.take_sent().size() == 2);
     bench.context.view = opened(*bench.context.view);
     bench.founder.on_view_changed();
+    bench.env.take_sent();
     bench.wait(10 * Founder::kOpenRetry);
     CHECK(bench.env.sent.empty());
   }

@@ -10,7 +10,7 @@ namespace {
 TEST_CASE("join check: an ordinary newcomer is welcome") {
   CHECK(check_newcomer(member(2)).empty());
   pb::TopologyMember newcomer = member(2);
-  newcomer.set_name("störage 17");
+  newcomer.set_name("storage 17");
   newcomer.set_rack("r1");
   newcomer.set_weight(kWeightMax);
   CHECK(check_newcomer(newcomer).empty());
@@ -26,7 +26,8 @@ TEST_CASE("join check: each thing that is wrong is named") {
   CHECK(words([](M& m) { m.set_id(0); }).find("node id") != std::string::npos);
   CHECK(words([](M& m) { m.set_name(""); }).find("name") != std::string::npos);
   CHECK(words([](M& m) { m.set_name(std::string(256, 'n')); }).find("name") != std::string::npos);
-  CHECK(words([](M& m) { m.set_name("a\nb"); }).find("control") != std::string::npos);
+  CHECK(words([](M& m) { m.set_name("a\nb"); }).find("ASCII") != std::string::npos);
+  CHECK(words([](M& m) { m.set_name("st\xc3\xb6rage"); }).find("ASCII") != std::string::npos);
   CHECK(words([](M& m) { m.set_peer(""); }).find("peer") != std::string::npos);
   CHECK(words([](M& m) { m.set_client("x"); }).find("client") != std::string::npos);
   CHECK(words([](M& m) { m.set_weight(0); }).find("weight") != std::string::npos);

@@ -11,6 +11,7 @@ using storage::Hlc;
 using storage::RecordView;
 
 constexpr Level kAll{.kind = Level::kAll, .count = 0};
+constexpr Level kTwo{.kind = Level::kCount, .count = 2};
 
 storage::Version version_of(const pb::MergeRequest& merge) {
   return RecordView::parse(merge.record()).value().version;
@@ -48,7 +49,7 @@ TEST_CASE("put: while the own disk is slow it is not given the same work again")
 TEST_CASE("put: a replica that comes back in time is sent the write") {
   DataEnv env;
   env.set_liveness(3, pb::DEAD);
-  const RequestId put = env.put("k", "v", count_of(2));
+  const RequestId put = env.put("k", "v", kTwo);
   env.run_storage();
   env.set_liveness(2, pb::DEAD);
   env.wait_ms(300);
