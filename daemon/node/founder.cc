@@ -183,13 +183,13 @@ void Founder::decide() {
   keeper_.offer(*std::move(topology));
 }
 
-// While an epoch was being stored, a newcomer it names may have asked again, or a namesake, or,
-// when it opens the cluster, anybody.
+// While an epoch was being stored, a newcomer it names may have asked again, or a namesake for the
+// first time.
 void Founder::drop_settled_joins() {
-  const ClusterView& view = *context_.view;
+  const membership::Topology& topology = context_.view->topology();
   std::erase_if(joins_, [&](const pb::TopologyMember& join) {
-    if (context_.named_in_topology({join.id()}) != nullptr) return true;
-    if (!view.writes_open() && view.topology().find(join.name()) == nullptr) return false;
+    if (topology.find(NodeId{join.id()}) != nullptr) return true;
+    if (topology.find(join.name()) == nullptr) return false;
     refuse(Address::from_bytes(join.peer()), objection(join));
     return true;
   });
@@ -208,6 +208,12 @@ void Founder::on_view_changed() {
     }
   }
   if (open_wanted_ && open_timer_ == 0) arm_open_timer();
+  if (context_.view->writes_open()) {
+    for (const pb::TopologyMember& join : std::exchange(joins_, {})) {
+      refuse(Address::from_bytes(join.peer()), objection(join));
+    }
+  }
+  // Whoever came while the epoch was being stored does not wait for another window.
   decide();
 }
 

@@ -51,11 +51,11 @@ class Founder {
   bool is_founder() const;
   NodeId founder() const { return {context_.view->topology().body().founder()}; }
   void decide();
-  void drop_settled_joins();
   bool may_open() const;
   bool has_confirmed(NodeId member) const;
   void seek_opening();
   void arm_open_timer();
+  void drop_settled_joins();
   void send_view(const Address& to);
   void refuse(const Address& newcomer, const std::string& reason);
   // Why this newcomer cannot be let in; empty when it can.

@@ -35,8 +35,10 @@ cli() { timeout 30 redis-cli -p "$((base_port + $1 - 1))" "${@:2}"; }
 torc() { "$build_dir/torc" -c "127.0.0.1:$base_port,127.0.0.1:$((base_port + 1)),127.0.0.1:$((base_port + 2))" "$@"; }
 resp() { "$root/scripts/resp" "$@"; }
 pid_of() { cat "$dir/n$1/torcd.pid"; }
-alive() { kill -0 "$(pid_of "$1")" 2>/dev/null; }
+alive() { ! gone "$(pid_of "$1")"; }
 
+# gone PID: the process has ended, though nobody may have collected it yet.
+gone() { ! grep -qs '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/status"; }
 # memory_kb PID: resident memory.
 memory_kb() { awk '/^VmRSS:/ { print $2 }' "/proc/$1/status"; }
 
