@@ -158,12 +158,12 @@ void Founder::on_deadline(uint64_t cookie) {
 }
 
 void Founder::decide() {
-  if (deciding_ || keeper_.forked()) return;
+  if (deciding_ || keeper_.forked() || context_.view->writes_open()) return;
   EpochChange change;
   // Joins first: the epoch that opens the cluster moves nothing.
   const bool window_is_over = window_timer_ == 0 || open_wanted_;
   if (!joins_.empty() && window_is_over) {
-    change.joins = std::exchange(joins_, {});
+    change.joins = joins_;  // they wait on until the view names them
   } else if (joins_.empty() && open_wanted_ && may_open()) {
     change.open_writes = true;
   } else {
@@ -173,13 +173,24 @@ void Founder::decide() {
   auto topology = next_epoch(*context_.view, change);
   if (!topology) {
     context_.env.log(LogLevel::kError, "no next epoch: " + topology.error());
-    for (const auto& join : change.joins) {
+    for (const auto& join : std::exchange(joins_, {})) {
       refuse(Address::from_bytes(join.peer()), topology.error());
     }
     return;
   }
   deciding_ = true;
   keeper_.offer(*std::move(topology));
+}
+
+// Whoever the new view names is let in. If it opened the cluster, whoever came meanwhile is late.
+void Founder::drop_settled_joins() {
+  const ClusterView& view = *context_.view;
+  std::erase_if(joins_, [&](const pb::TopologyMember& join) {
+    if (view.topology().find(NodeId{join.id()}) != nullptr) return true;
+    if (!view.writes_open()) return false;
+    refuse(Address::from_bytes(join.peer()), objection(join));
+    return true;
+  });
 }
 
 void Founder::on_view_changed() {
@@ -194,6 +205,7 @@ void Founder::on_view_changed() {
       if (member.id() != context_.self.value) send_view(context_.address_of({member.id()}));
     }
   }
+  drop_settled_joins();
   if (open_wanted_ && open_timer_ == 0) arm_open_timer();
   decide();
 }

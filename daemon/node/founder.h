@@ -55,6 +55,7 @@ class Founder {
   bool has_confirmed(NodeId member) const;
   void seek_opening();
   void arm_open_timer();
+  void drop_settled_joins();
   void send_view(const Address& to);
   void refuse(const Address& newcomer, const std::string& reason);
   // Why this newcomer cannot be let in; empty when it can.

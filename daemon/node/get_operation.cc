@@ -273,7 +273,7 @@ void GetOperation::tell_client() {
     }
   }
   const bool goes_on = awaited() != 0 && go_on_in_background(read_.size());
-  if (reply.found) reply.record = goes_on ? read_ : std::move(read_);
+  reply.record = goes_on ? read_ : std::move(read_);
   answer(std::move(reply));
   if (goes_on) {
     stage_ = Stage::kRepairing;

@@ -63,7 +63,7 @@ void PutOperation::advance() {
       case Stage::kPlacing:
         switch (tally_.state()) {
           case QuorumTally::State::kMet:
-            answer(PutReply{existed_});
+            answer(PutReply{.existed = existed_, .version = version_});
             finish();
             return;
           case QuorumTally::State::kLost:

@@ -10,6 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include "storage/version.h"
+
 namespace torc::node {
 
 // Chosen by the caller; unique among the requests that are running.
@@ -53,7 +55,7 @@ using Request =
 
 struct GetReply {
   bool found = false;
-  std::string record;         // encoded; holds the value when found
+  std::string record;         // encoded; holds the value when found, else a tombstone or nothing
   size_t value_offset = 0;    // of the value in `record`
   int64_t expires_at_ms = 0;  // since the Unix epoch; 0 = never
 
@@ -61,7 +63,8 @@ struct GetReply {
 };
 
 struct PutReply {
-  bool existed = false;  // a live value stood here before
+  bool existed = false;        // a live value stood here before
+  storage::Version version{};  // under which the write was acknowledged
 };
 
 struct OwnersReply {

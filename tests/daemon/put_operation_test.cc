@@ -16,10 +16,6 @@ constexpr Level count_of(uint8_t count) {
   return {.kind = Level::kCount, .count = count};
 }
 
-storage::Version version_of(const pb::MergeRequest& merge) {
-  return RecordView::parse(merge.record()).value().version;
-}
-
 TEST_CASE(
     "put: one version goes to every owner, and a majority that has it durably is the answer") {
   DataEnv env;
