@@ -274,4 +274,17 @@ TEST_CASE("client server: a client that never reads its answers is cut off, its 
   REQUIRE(daemon.run_until([&] { return next.received == "+PONG\r\n"; }));
 }
 
+TEST_CASE("client server: a client that leaves answers unread for long is cut off, however few") {
+  ClientLimits limits;
+  limits.stalled_ms_max = 100;
+  Daemon daemon(limits);
+  Client client(daemon);
+  client.write(set_command("big", std::string(16 * 1024 * 1024, 'v')));
+  REQUIRE(daemon.run_until([&] { return client.received == "+OK\r\n"; }));
+  client.stop_reading();
+  client.write("GET big\r\n");
+  REQUIRE(daemon.run_until([&] { return daemon.server->stats().commands == 2; }));
+  CHECK(daemon.run_until([&] { return daemon.server->stats().connected == 0; }));
+}
+
 }  // namespace torc::shell
