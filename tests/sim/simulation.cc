@@ -86,8 +86,8 @@ class Run {
       cluster_.queue().after(delay, [this, i] { cluster_.start(i); });
     }
     if (troubled) {
-      faults_.start();
-      const bool hasty = random_.coin();
+      faults_.start(static_cast<uint32_t>(random_.range(1, 6)));
+      const bool hasty = random_.chance(700'000);
       if (step(random_.between(milliseconds(100), seconds(8)),
                [this, hasty] { return hasty && cluster_.everybody_joined(); })) {
         return;
