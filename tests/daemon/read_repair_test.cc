@@ -216,6 +216,32 @@ TEST_CASE("get: when write-backs fail at all that could hold it, the error does 
   CHECK(env.error(get, ErrorReply::kError).message.starts_with("storage failed: "));
 }
 
+TEST_CASE("get: a late reply that cannot be read is no hope for the write-back either") {
+  DataEnv env;
+  env.store("k", new_record());
+  const RequestId get = env.get("k");
+  env.run_storage();
+  const uint64_t operation = env.take_read(2).operation();
+  env.reply_read(2, operation, old_record());
+  env.reply_read(3, operation, "", pb::STORAGE_ERROR);
+  env.reply_merge(2, env.take_merge(2).operation(), pb::STORAGE_ERROR);
+  env.error(get, ErrorReply::kError);
+}
+
+TEST_CASE("get: records that differ only in fields of a later version agree") {
+  DataEnv env;
+  env.store("k", new_record());
+  std::string later = new_record();
+  const size_t header_bytes = static_cast<uint8_t>(later[0]);
+  later.insert(1 + header_bytes, "\xf8\x07\x01");  // field 127 = 1
+  later[0] = static_cast<char>(header_bytes + 3);
+  const RequestId get = env.get("k");
+  env.run_storage();
+  env.reply_read(2, env.take_read(2).operation(), later);
+  CHECK(env.told(get) == "new");
+  CHECK(env.context.metrics.read_repairs == 0);
+}
+
 TEST_CASE("get: the background has a bound in time") {
   DataEnv env;
   env.get("k");
