@@ -73,9 +73,8 @@ std::string Founder::objection(const pb::TopologyMember& newcomer) const {
     return "two topologies of one epoch exist; joins wait until that is resolved";
   }
   if (context_.view->writes_open() || open_wanted_) {
-    return "this cluster has accepted writes, and moving data to a new member is not supported "
-           "yet; "
-           "all members must join before the first write";
+    return "this cluster has accepted writes, and data cannot be moved to a new member yet; all "
+           "members must join before the first write";
   }
   const auto same_name = [&](const auto& member) { return member.name() == newcomer.name(); };
   const auto& members = context_.view->topology().body().members();
