@@ -85,11 +85,11 @@ class Checker {
     const Setting* s = find(name);
     if (s == nullptr) return;
     const bool plain = std::all_of(s->text.begin(), s->text.end(), [](char c) {
-      return static_cast<unsigned char>(c) > ' ' && c != ',' && c != '=' && c != 0x7f;
+      return c > ' ' && c < 0x7f && c != ',' && c != '=';
     });
     if (!plain || s->text.size() < bytes_min || s->text.size() > kNameBytesMax) {
       fail(*s, "expected " + std::to_string(bytes_min) + ".." + std::to_string(kNameBytesMax) +
-                   " bytes without spaces, commas and '='");
+                   " ASCII characters without spaces, commas and '='");
     }
     out = s->text;
   }
