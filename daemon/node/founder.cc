@@ -69,16 +69,16 @@ void Founder::on_join(const pb::Envelope& message) {
 }
 
 std::string Founder::objection(const pb::TopologyMember& newcomer) const {
-  if (keeper_.forked())
+  if (keeper_.forked()) {
     return "two topologies of one epoch exist; joins wait until that is resolved";
+  }
   if (context_.view->writes_open() || open_wanted_) {
-    return "this cluster has accepted writes, and moving data to a new member is not supported "
-           "yet; "
-           "let all members join before the first write";
+    return "this cluster has accepted writes, and data cannot be moved to a new member yet; all "
+           "members must join before the first write";
   }
   const auto same_name = [&](const auto& member) { return member.name() == newcomer.name(); };
   const auto& members = context_.view->topology().body().members();
-  auto namesake = std::find_if(members.begin(), members.end(), same_name);
+  const auto namesake = std::find_if(members.begin(), members.end(), same_name);
   if (namesake == members.end()) {
     const auto waiting = std::find_if(joins_.begin(), joins_.end(), same_name);
     if (waiting == joins_.end() || waiting->id() == newcomer.id()) {
@@ -158,13 +158,12 @@ void Founder::on_deadline(uint64_t cookie) {
 }
 
 void Founder::decide() {
-  if (deciding_ || keeper_.forked()) return;
-  drop_settled_joins();
+  if (deciding_ || keeper_.forked() || context_.view->writes_open()) return;
   EpochChange change;
   // Joins first: the epoch that opens the cluster moves nothing.
   const bool window_is_over = window_timer_ == 0 || open_wanted_;
   if (!joins_.empty() && window_is_over) {
-    change.joins = std::exchange(joins_, {});
+    change.joins = joins_;  // they wait on until the view names them
   } else if (joins_.empty() && open_wanted_ && may_open()) {
     change.open_writes = true;
   } else {
@@ -174,7 +173,7 @@ void Founder::decide() {
   auto topology = next_epoch(*context_.view, change);
   if (!topology) {
     context_.env.log(LogLevel::kError, "no next epoch: " + topology.error());
-    for (const auto& join : change.joins) {
+    for (const auto& join : std::exchange(joins_, {})) {
       refuse(Address::from_bytes(join.peer()), topology.error());
     }
     return;
@@ -183,13 +182,12 @@ void Founder::decide() {
   keeper_.offer(*std::move(topology));
 }
 
-// While an epoch was being stored, a newcomer it names may have asked again, or a namesake for the
-// first time.
+// Whoever the new view names is let in. If it opened the cluster, whoever came meanwhile is late.
 void Founder::drop_settled_joins() {
-  const membership::Topology& topology = context_.view->topology();
+  const ClusterView& view = *context_.view;
   std::erase_if(joins_, [&](const pb::TopologyMember& join) {
-    if (topology.find(NodeId{join.id()}) != nullptr) return true;
-    if (topology.find(join.name()) == nullptr) return false;
+    if (view.topology().find(NodeId{join.id()}) != nullptr) return true;
+    if (!view.writes_open()) return false;
     refuse(Address::from_bytes(join.peer()), objection(join));
     return true;
   });
@@ -207,13 +205,8 @@ void Founder::on_view_changed() {
       if (member.id() != context_.self.value) send_view(context_.address_of({member.id()}));
     }
   }
+  drop_settled_joins();
   if (open_wanted_ && open_timer_ == 0) arm_open_timer();
-  if (context_.view->writes_open()) {
-    for (const pb::TopologyMember& join : std::exchange(joins_, {})) {
-      refuse(Address::from_bytes(join.peer()), objection(join));
-    }
-  }
-  // Whoever came while the epoch was being stored does not wait for another window.
   decide();
 }
 

@@ -4,13 +4,13 @@
 #include <utility>
 
 #include "daemon/shell/socket_address.h"
+#include "daemon/shell/socket_options.h"
 
 namespace torc::shell {
 namespace {
 
 constexpr int kBacklog = 1024;
 constexpr uint64_t kSweepMs = 250;
-constexpr unsigned kKeepaliveSeconds = 300;
 constexpr std::string_view kTooMany = "-ERR max number of clients reached\r\n";
 
 }  // namespace
@@ -56,8 +56,7 @@ void ClientServer::accept() {
     uv_try_write(as_stream(socket.get()), &buffer, 1);
     return;
   }
-  uv_tcp_nodelay(socket.get(), 1);
-  uv_tcp_keepalive(socket.get(), 1, kKeepaliveSeconds);
+  set_stream_options(socket.get(), limits_.stalled_ms_max);
 
   do {
     ++last_id_;

@@ -22,7 +22,8 @@ namespace torc::shell {
 
 struct ClientLimits {
   size_t clients_max = 10'000;
-  uint64_t drain_ms_max = 1000;  // how long a client that was told good-bye may keep its socket
+  unsigned stalled_ms_max = 60'000;  // how long a client may leave its answers unread
+  uint64_t drain_ms_max = 1000;      // how long a client that was told good-bye may keep its socket
 };
 
 // Counters since start.

@@ -117,10 +117,13 @@ node::ExitCode EventLoop::run() {
   return exit_code_;
 }
 
-Now EventLoop::now() {
-  const auto wall = std::chrono::system_clock::now().time_since_epoch();
-  return {Instant(Duration(uv_hrtime() / 1000)),
-          std::chrono::duration_cast<std::chrono::milliseconds>(wall).count()};
+const Now& EventLoop::now() {
+  if (!turn_at_) {
+    const auto wall = std::chrono::system_clock::now().time_since_epoch();
+    turn_at_ = Now{Instant(Duration(uv_hrtime() / 1000)),
+                   std::chrono::duration_cast<std::chrono::milliseconds>(wall).count()};
+  }
+  return *turn_at_;
 }
 
 // ---- what the Node asks for
@@ -173,10 +176,9 @@ void EventLoop::on_command(node::RequestId id, node::Request request) {
 
 void EventLoop::on_wake() {
   storage_->take_completed(storage_results_);
-  const Now read = now();
   for (storage::StorageResult& result : storage_results_) {
     if (!running_) break;
-    node_->on_storage_done(std::move(result), read);
+    node_->on_storage_done(std::move(result), now());
   }
   storage_results_.clear();
 
@@ -189,8 +191,7 @@ void EventLoop::on_wake() {
 
 void EventLoop::on_timer() {
   armed_for_ = kNever;
-  const Now read = now();
-  if (running_ && node_->next_deadline() <= read.at) node_->on_time(read);
+  if (running_ && node_->next_deadline() <= now().at) node_->on_time(now());
 }
 
 void EventLoop::on_signal(int number) {
@@ -217,13 +218,13 @@ void EventLoop::flush() {
   } else {
     end_when_drained();
   }
+  turn_at_.reset();
 }
 
 void EventLoop::deliver_lost() {
   if (lost_.empty()) return;
-  const Now read = now();
   for (const Address& peer : std::exchange(lost_, {})) {
-    if (running_) node_->on_peer_lost(peer, read);
+    if (running_) node_->on_peer_lost(peer, now());
   }
 }
 
@@ -254,7 +255,9 @@ void EventLoop::arm_timer() {
   if (deadline >= armed_for_) return;
   armed_for_ = deadline;
   uv_update_time(&loop_);
-  const Duration wait = std::max(deadline - now().at, Duration(0));
+  // Not the turn's time: the turn may have been long.
+  const Instant at{Duration(uv_hrtime() / 1000)};
+  const Duration wait = std::max(deadline - at, Duration(0));
   uv_timer_start(
       timer_.get(), [](uv_timer_t* timer) { static_cast<EventLoop*>(timer->data)->on_timer(); },
       static_cast<uint64_t>(std::chrono::ceil<std::chrono::milliseconds>(wait).count()), 0);

@@ -65,7 +65,7 @@ class EventLoop : private node::Env, private PeerEvents, private CommandSink {
   void log(node::LogLevel level, std::string_view text) override;
   void stop(node::ExitCode code, std::string_view reason) override;
 
-  // Inputs, each of which reads the clock once.
+  // Inputs.
   void on_message(pb::Envelope& message) override;
   void on_lost(const Address& peer) override { lost_.push_back(peer); }
   void on_command(node::RequestId id, node::Request request) override;
@@ -80,13 +80,14 @@ class EventLoop : private node::Env, private PeerEvents, private CommandSink {
   void publish();
   void end_when_drained();
 
-  static Now now();
+  const Now& now();
 
   EventLoopConfig config_;
   uv_loop_t loop_{};
   ReadBuffer buffer_;
   std::mt19937_64 random_;
 
+  std::optional<Now> turn_at_;  // the time of this turn, once somebody asked
   // The Node may be called until it or a signal said stop.
   bool running_ = true;
   std::optional<uint64_t> stopping_since_ms_;

@@ -2,10 +2,13 @@
 
 #include <string_view>
 
+#include "daemon/shell/socket_options.h"
+
 namespace torc::shell {
 namespace {
 
-constexpr unsigned kKeepaliveSeconds = 60;
+// Nothing is written here, so this bounds only how long a vanished peer goes unnoticed.
+constexpr unsigned kStalledMsMax = 60'000;
 
 }  // namespace
 
@@ -16,7 +19,7 @@ IncomingLink::IncomingLink(uint64_t id, uv_stream_t* listener, ReadBuffer& buffe
       owner_(owner),
       socket_(make_handle(uv_tcp_init, listener->loop, this)) {
   if (uv_accept(listener, as_stream(socket_.get())) != 0) return;
-  uv_tcp_keepalive(socket_.get(), 1, kKeepaliveSeconds);
+  set_stream_options(socket_.get(), kStalledMsMax);
   open_ = uv_read_start(
               as_stream(socket_.get()),
               [](uv_handle_t* handle, size_t, uv_buf_t* out) {

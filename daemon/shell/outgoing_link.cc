@@ -1,12 +1,9 @@
 #include "daemon/shell/outgoing_link.h"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
-
 #include <algorithm>
 
 #include "daemon/shell/socket_address.h"
+#include "daemon/shell/socket_options.h"
 
 namespace torc::shell {
 namespace {
@@ -76,12 +73,7 @@ void OutgoingLink::on_connected(int status) {
     return;
   }
   uv_timer_stop(timer_.get());
-  uv_tcp_nodelay(socket_.get(), 1);
-  uv_os_fd_t fd = 0;
-  if (uv_fileno(reinterpret_cast<uv_handle_t*>(socket_.get()), &fd) == 0) {
-    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limits_.unacknowledged_ms_max,
-               sizeof limits_.unacknowledged_ms_max);
-  }
+  set_stream_options(socket_.get(), limits_.stalled_ms_max);
   const int error = uv_read_start(
       as_stream(socket_.get()),
       [](uv_handle_t*, size_t, uv_buf_t* buffer) {

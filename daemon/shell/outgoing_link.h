@@ -24,8 +24,7 @@ struct OutgoingLimits {
   uint64_t backoff_ms_min = 50;
   uint64_t backoff_ms_max = 1000;
   uint64_t connect_ms_max = 3000;
-  // How long sent bytes may stay unacknowledged before the connection counts as broken.
-  unsigned unacknowledged_ms_max = 10'000;
+  unsigned stalled_ms_max = 10'000;  // how long the peer may take nothing
 };
 
 class OutgoingLink {

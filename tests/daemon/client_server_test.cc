@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <csignal>
 #include <functional>
 #include <map>
 #include <memory>
@@ -22,6 +23,7 @@ constexpr uint64_t kPatienceMs = 20'000;
 class Daemon : public CommandSink {
  public:
   explicit Daemon(const ClientLimits& limits = {}) {
+    std::signal(SIGPIPE, SIG_IGN);  // as the daemon does
     uv_loop_init(&loop_);
     server = std::make_unique<ClientServer>(&loop_, buffer_, limits, "test",
                                             static_cast<CommandSink&>(*this));
@@ -272,6 +274,19 @@ TEST_CASE("client server: a client that never reads its answers is cut off, its 
   Client next(daemon);
   next.write("PING\r\n");
   REQUIRE(daemon.run_until([&] { return next.received == "+PONG\r\n"; }));
+}
+
+TEST_CASE("client server: a client that leaves answers unread for long is cut off, however few") {
+  ClientLimits limits;
+  limits.stalled_ms_max = 100;
+  Daemon daemon(limits);
+  Client client(daemon);
+  client.write(set_command("big", std::string(16 * 1024 * 1024, 'v')));
+  REQUIRE(daemon.run_until([&] { return client.received == "+OK\r\n"; }));
+  client.stop_reading();
+  client.write("GET big\r\n");
+  REQUIRE(daemon.run_until([&] { return daemon.server->stats().commands == 2; }));
+  CHECK(daemon.run_until([&] { return daemon.server->stats().connected == 0; }));
 }
 
 }  // namespace torc::shell

@@ -89,6 +89,7 @@ class DataEnv final : public Env, public membership::GossipEnv, public TopologyH
   struct ViewOptions {
     uint32_t replication = 3;
     int first_member = 1;
+    bool is_told = true;  // otherwise the coordinator hears only of a later one
   };
   // An epoch of the members first..`members`; the partitions whose owners changed say so.
   void set_view(uint64_t epoch, bool open, ViewOptions options) {
@@ -126,7 +127,7 @@ class DataEnv final : public Env, public membership::GossipEnv, public TopologyH
     REQUIRE_MESSAGE(view.has_value(), view.error());
     const bool first = context.view == nullptr;
     context.view = *view;
-    if (!first) coordinator->on_view_changed();
+    if (!first && options.is_told) coordinator->on_view_changed();
   }
   void set_view(uint64_t epoch, bool open) { set_view(epoch, open, ViewOptions{}); }
   void add_members(int count) {

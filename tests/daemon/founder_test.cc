@@ -108,6 +108,35 @@ TEST_CASE("founder: a join that comes while an epoch is being stored gets the ne
   CHECK(bench.context.view->topology().find("n3") != nullptr);
 }
 
+TEST_CASE("founder: a newcomer whose epoch is being stored joins once, however often it asks") {
+  FounderBench bench;
+  bench.ask_to_join(member(2));
+  bench.wait(Founder::kJoinWindow);
+  pb::TopologyMember twin = member(3);
+  twin.set_name("n2");
+  bench.ask_to_join(twin);
+  CHECK(bench.env.sent.at(0).to == peer_of(3));
+  CHECK(bench.refusal().find("'n2'") != std::string::npos);
+  bench.ask_to_join(member(2));
+  bench.store();
+  REQUIRE(bench.env.sent.size() == 1);
+  CHECK(bench.env.sent[0].to == peer_of(2));
+  CHECK(bench.env.sent[0].message.has_topology());
+  bench.wait(Founder::kJoinWindow);
+  CHECK(bench.env.submitted.empty());
+}
+
+TEST_CASE("founder: who asks while the cluster is being opened, however slowly, is too late") {
+  FounderBench bench;
+  bench.founder.open_writes();
+  bench.wait(std::chrono::seconds(6));  // the write's time is over; the disk still stores the epoch
+  bench.ask_to_join(member(2));
+  bench.store();
+  CHECK(bench.refusal().find("accepted writes") != std::string::npos);
+  bench.wait(Founder::kJoinWindow);
+  CHECK(bench.env.submitted.empty());
+}
+
 TEST_CASE("founder: a member that asks again is sent the current record") {
   FounderBench bench;
   bench.context.view = joined(*founded(), {2});

@@ -104,6 +104,12 @@ TEST_CASE("put: it does not wait for a dead or silent replica to outvote a STALE
     env.run_storage();
     env.reply_merge(2, env.take_merge(2).operation(), pb::STALE, version_at(9, 3));
   }
+  SUBCASE("found dead while it was waited for") {
+    env.put("k", "v");
+    env.run_storage();
+    env.set_liveness(3, pb::DEAD);
+    env.reply_merge(2, env.take_merge(2).operation(), pb::STALE, version_at(9, 3));
+  }
   SUBCASE("its stream broke") {
     env.put("k", "v");
     env.run_storage();
@@ -124,6 +130,21 @@ TEST_CASE("put: it does not wait for a dead or silent replica to outvote a STALE
   env.run_storage();
   env.reply_merge(2, second.operation());
   CHECK(env.answers.size() == 1);
+}
+
+TEST_CASE(
+    "put: a second attempt with too few alive waits for them, since the first may be stored") {
+  DataEnv env;
+  const RequestId put = env.put("k", "v");
+  env.run_storage();
+  env.reply_merge(2, env.take_merge(2).operation(), pb::STALE, version_at(9, 3));
+  env.set_liveness(2, pb::DEAD);
+  env.set_liveness(3, pb::DEAD);
+  env.wait_ms(250);
+  CHECK(env.context.metrics.stale_retries == 1);
+  CHECK_FALSE(env.answered(put));
+  env.wait_ms(4750);
+  env.error(put, ErrorReply::kTimeout);
 }
 
 TEST_CASE("put: the words on an earlier attempt are ignored") {
@@ -226,6 +247,23 @@ TEST_CASE("put: an epoch that leaves the key's owners alone disturbs nothing") {
   CHECK(env.sent.empty());
   env.run_storage();
   CHECK(env.reply<PutReply>(put) != nullptr);
+}
+
+TEST_CASE("put: owners that changed and came back between two epochs are asked anew") {
+  DataEnv env;
+  const RequestId put = env.put("k", "v");
+  const pb::MergeRequest first = env.take_merge(2);
+  env.sent.clear();
+  env.set_view(2, true, {.replication = 2, .first_member = 1, .is_told = false});
+  env.set_view(3, true);
+  const pb::MergeRequest second = env.take_merge(2);
+  CHECK(second.epoch() == 3);
+  env.reply_merge(2, first.operation());
+  env.reply_merge(3, first.operation());
+  CHECK_FALSE(env.answered(put));
+  env.reply_merge(2, second.operation());
+  env.reply_merge(3, second.operation());
+  CHECK(env.answered(put));
 }
 
 TEST_CASE("put: NOT_OWNER from a newer epoch fetches it too") {

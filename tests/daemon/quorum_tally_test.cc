@@ -50,6 +50,7 @@ TEST_CASE("quorum tally: it is met by enough replicas and lost when too few are 
       {3, 2, "aa", State::kPending},
       {3, 2, "a0", State::kPending},  // a later word replaces nothing:
       {3, 2, "a01", State::kPending},
+      {3, 2, "0ab", State::kPending},
       {3, 2, "01ab", State::kMet},
   };
   for (const Row& row : rows) {

@@ -163,6 +163,85 @@ TEST_CASE("get: a late reply that is newer repairs those that answered in time")
   CHECK(env.stored("k") == new_record());
 }
 
+TEST_CASE("get: a late reply that is newer also reaches those that were repaired before") {
+  DataEnv env;
+  env.store("k", new_record());
+  const RequestId get = env.get("k");
+  env.run_storage();
+  const uint64_t operation = env.take_read(2).operation();
+  env.reply_read(2, operation, old_record());
+  env.reply_merge(2, env.take_merge(2).operation());
+  CHECK(env.told(get) == "new");
+  const std::string newest = record_of("newest", version_at(300, 2));
+  env.reply_read(3, operation, newest);
+  CHECK(env.take_merge(2).record() == newest);
+  env.run_storage();
+  CHECK(env.stored("k") == newest);
+  CHECK(env.answers.size() == 1);
+}
+
+TEST_CASE("get: an epoch with other owners ends the background repairs of the old ones") {
+  DataEnv env;
+  env.get("k");
+  env.run_storage();
+  const uint64_t operation = env.take_read(2).operation();
+  env.reply_read(2, operation, "");
+  env.sent.clear();
+  env.set_view(2, true, {.replication = 2, .first_member = 1});
+  CHECK(env.context.deadlines.size() == 0);
+  env.reply_read(3, operation, new_record());
+  CHECK(env.sent.empty());
+}
+
+TEST_CASE("get: a doubled old reply is not written back to twice") {
+  DataEnv env;
+  env.store("k", new_record());
+  env.get("k");
+  env.run_storage();
+  const uint64_t operation = env.take_read(2).operation();
+  env.reply_read(2, operation, old_record());
+  env.reply_read(2, operation, old_record());
+  CHECK(env.sent_to(2) == 1);
+  CHECK(env.context.metrics.read_repairs == 1);
+}
+
+TEST_CASE("get: when write-backs fail at all that could hold it, the error does not wait") {
+  DataEnv env;
+  const RequestId get = env.get("k");
+  const uint64_t operation = env.take_read(2).operation();
+  env.fail_storage();  // the own disk
+  env.reply_read(2, operation, old_record());
+  env.reply_read(3, operation, new_record());
+  env.reply_merge(2, env.take_merge(2).operation(), pb::STORAGE_ERROR);
+  CHECK(env.error(get, ErrorReply::kError).message.starts_with("storage failed: "));
+}
+
+TEST_CASE("get: a late reply that cannot be read is no hope for the write-back either") {
+  DataEnv env;
+  env.store("k", new_record());
+  const RequestId get = env.get("k");
+  env.run_storage();
+  const uint64_t operation = env.take_read(2).operation();
+  env.reply_read(2, operation, old_record());
+  env.reply_read(3, operation, "", pb::STORAGE_ERROR);
+  env.reply_merge(2, env.take_merge(2).operation(), pb::STORAGE_ERROR);
+  env.error(get, ErrorReply::kError);
+}
+
+TEST_CASE("get: records that differ only in fields of a later version agree") {
+  DataEnv env;
+  env.store("k", new_record());
+  std::string later = new_record();
+  const size_t header_bytes = static_cast<uint8_t>(later[0]);
+  later.insert(1 + header_bytes, "\xf8\x07\x01");  // field 127 = 1
+  later[0] = static_cast<char>(header_bytes + 3);
+  const RequestId get = env.get("k");
+  env.run_storage();
+  env.reply_read(2, env.take_read(2).operation(), later);
+  CHECK(env.told(get) == "new");
+  CHECK(env.context.metrics.read_repairs == 0);
+}
+
 TEST_CASE("get: the background has a bound in time") {
   DataEnv env;
   env.get("k");

@@ -98,6 +98,17 @@ TEST_CASE("replica: a write older than what is stored is answered STALE with the
   CHECK(env.stored("k") == record_of("new", version_at(9, 3)));
 }
 
+TEST_CASE("replica: an expiry alone has no value version that could be STALE") {
+  DataEnv env;
+  env.store("k", record_of("v", version_at(9, 3)));
+  const std::string expiry = storage::encode({.version = {},
+                                              .tombstone = false,
+                                              .value = {},
+                                              .expiry = {version_at(11, 2), version_at(9, 3), 77}});
+  CHECK(merge_reply(env, merge_from(env, 2, "k", expiry)).status() == pb::OK);
+  CHECK(storage::RecordView::parse(env.stored("k"))->expiry.expires_at == 77);
+}
+
 TEST_CASE("replica: the same write twice is acknowledged twice") {
   DataEnv env;
   const std::string record = record_of("v", version_at(5, 2));

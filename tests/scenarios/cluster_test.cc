@@ -36,8 +36,8 @@ bool refused(const std::string& answer) {
 }
 
 struct Story : Cluster {
-  explicit Story(size_t nodes = 3, uint64_t seed = 1)
-      : Cluster(ClusterOptions{.seed = seed, .nodes = nodes}) {}
+  explicit Story(size_t nodes = 3, uint64_t seed = 1, uint32_t replication = 3)
+      : Cluster(ClusterOptions{.seed = seed, .nodes = nodes, .replication = replication}) {}
 
   std::string set(size_t i, const std::string& key, const std::string& value) {
     return heard(put(i, key, value));
@@ -196,6 +196,17 @@ TEST_CASE("cluster: a coordinator that slept through a newer write does not hide
   }
 }
 
+TEST_CASE("cluster: what is lost on the way is sent again, so that every request is served") {
+  Story story;
+  story.form();
+  story.network().config().stream_loss = 100'000;
+  for (int k = 0; k < 100; ++k) {
+    const std::string key = "k" + std::to_string(k);
+    CHECK(story.set(k % 3, key, "v") == "OK");
+    CHECK(story.read((k + 1) % 3, key) == "v");
+  }
+}
+
 TEST_CASE("cluster: a deleted key stays deleted when the daemon that missed the deletion returns") {
   Story story;
   story.form();
@@ -245,6 +256,23 @@ TEST_CASE("cluster: newcomers that ask again while their epoch is being stored j
     story.start(2);
     story.settle();
   }
+}
+
+TEST_CASE(
+    "cluster: writes do not begin while a daemon may answer for keys that moved with a join") {
+  Story story(3, 1, 1);
+  story.start(0);
+  story.start(1);
+  CHECK(story.run_until([&] { return story.newest_epoch() == 2; }, seconds(10)));
+  story.run_for(seconds(1));
+  story.isolate(1);
+  story.start(2);
+  CHECK(story.run_until([&] { return story.everybody_joined(); }, seconds(10)));
+  CHECK(refused(story.set(0, "k", "too early")));
+  story.heal_network();
+  story.settle();
+  CHECK(story.set(0, "k", "v") == "OK");
+  for (size_t i = 0; i < 3; ++i) CHECK(story.read(i, "k") == "v");
 }
 
 TEST_CASE("cluster: a daemon stopped in good order is known to have left, and returns alive") {

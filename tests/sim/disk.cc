@@ -1,5 +1,6 @@
 #include "tests/sim/disk.h"
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -46,7 +47,7 @@ void Disk::submit(storage::StorageRequest request) {
 Duration Disk::latency(Duration low, Duration high) {
   Duration result = random_.between(low, high);
   if (random_.chance(10'000)) result *= 20;
-  return result * config_.slowdown;
+  return std::min(result * config_.slowdown, kLatencyMax);
 }
 
 void Disk::begin_reads() {

@@ -53,6 +53,7 @@ class Disk {
 
  private:
   static constexpr uint32_t kReadLanes = 2;
+  static constexpr Duration kLatencyMax = std::chrono::seconds(5);  // of the slowest disk
   using Batch = std::vector<storage::StorageRequest>;
 
   Duration latency(Duration low, Duration high);
