@@ -30,8 +30,8 @@ build() {
   [[ -f $build_dir/build.ninja ]] || say "building into ${build_dir#"$root"/} (the first time takes some minutes)"
   { (cd "$root" && cmake --preset "$preset") && ninja -C "$build_dir" "$@"; } >"$log" 2>&1 || status=$?
   if [[ $status -ne 0 ]]; then
-    # Ninja prints what failed last; the steps that went well are of no interest.
-    grep -v '^\[[0-9]*/[0-9]*\] ' "$log" | tail -n 60 >&2
+    # The errors themselves when there are any, else how it ended.
+    grep -A 3 -E '(^|[ :])([Ee]rror|FAILED)[: ]|undefined reference' "$log" | sed -n 1,60p >&2 || tail -n 30 "$log" >&2
     rm -f "$log"
     die "the build failed"
   fi

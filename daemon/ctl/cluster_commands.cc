@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -20,6 +21,9 @@ std::expected<Json, std::string> fetch_status(Client& client) {
   if (!status.is_object() || !status.value("members", Json()).is_array()) {
     return std::unexpected("TORC.STATUS gave no status");
   }
+  // The cluster orders members by id, which tells a person nothing.
+  const auto name = [](const Json& member) { return member.value("name", std::string()); };
+  std::ranges::stable_sort(status["members"].get_ref<Json::array_t&>(), {}, name);
   return status;
 }
 

@@ -61,7 +61,13 @@ void Founder::on_join(const pb::Envelope& message) {
   const bool waits = std::any_of(joins_.begin(), joins_.end(),
                                  [&](const auto& join) { return join.id() == newcomer.id(); });
   if (waits || joins_.size() == kJoinsMax) return;
-  joins_.push_back(newcomer);
+  EpochChange trial{.joins = joins_};
+  trial.joins.push_back(newcomer);
+  // Whoever no ring can be made with must not keep out those who share its epoch.
+  if (const auto topology = next_epoch(*context_.view, trial); !topology) {
+    return refuse(to, topology.error());
+  }
+  joins_ = std::move(trial.joins);
   if (window_timer_ == 0) {
     window_timer_ =
         context_.deadlines.set(context_.now.at + kJoinWindow, Part::kFounder, kWindowTimer);
@@ -69,16 +75,16 @@ void Founder::on_join(const pb::Envelope& message) {
 }
 
 std::string Founder::objection(const pb::TopologyMember& newcomer) const {
-  if (keeper_.forked())
+  if (keeper_.forked()) {
     return "two topologies of one epoch exist; joins wait until that is resolved";
+  }
   if (context_.view->writes_open() || open_wanted_) {
-    return "this cluster has accepted writes, and moving data to a new member is not supported "
-           "yet; "
-           "let all members join before the first write";
+    return "this cluster has accepted writes, and data cannot be moved to a new member yet; all "
+           "members must join before the first write";
   }
   const auto same_name = [&](const auto& member) { return member.name() == newcomer.name(); };
   const auto& members = context_.view->topology().body().members();
-  auto namesake = std::find_if(members.begin(), members.end(), same_name);
+  const auto namesake = std::find_if(members.begin(), members.end(), same_name);
   if (namesake == members.end()) {
     const auto waiting = std::find_if(joins_.begin(), joins_.end(), same_name);
     if (waiting == joins_.end() || waiting->id() == newcomer.id()) {

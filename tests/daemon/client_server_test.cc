@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <csignal>
 #include <functional>
 #include <map>
 #include <memory>
@@ -22,6 +23,7 @@ constexpr uint64_t kPatienceMs = 20'000;
 class Daemon : public CommandSink {
  public:
   explicit Daemon(const ClientLimits& limits = {}) {
+    std::signal(SIGPIPE, SIG_IGN);  // as the daemon does
     uv_loop_init(&loop_);
     server = std::make_unique<ClientServer>(&loop_, buffer_, limits, "test",
                                             static_cast<CommandSink&>(*this));

@@ -36,7 +36,8 @@ struct LinkBench : Bench {
   }
 
   TopologyKeeper keeper{context};
-  GossipLink link{context, keeper};
+  Twin twin{context};
+  GossipLink link{context, keeper, twin};
 };
 
 TEST_CASE("gossip link: incarnations start from the restart counter") {

@@ -138,6 +138,30 @@ TEST_CASE("node: a killed daemon comes back as itself, without flags, and nothin
   for (int i = 0; i < 40; ++i) CHECK(holds(cluster.ask(2, get("k" + std::to_string(i))), "v"));
 }
 
+TEST_CASE("node: of two processes with one identity the second stops, and the first serves on") {
+  Cluster cluster(3);
+  CHECK(std::holds_alternative<PutReply>(cluster.ask(1, put("k", "v"))));
+  cluster.run(seconds(20));
+  cluster.daemon(4).copy_disk_of(cluster.daemon(2));
+  SUBCASE("the copy was made just now") {}
+  SUBCASE("the original has been started again since") {
+    for (int i = 0; i < 3; ++i) {
+      cluster.daemon(2).kill();
+      cluster.daemon(2).start(false, {});
+      cluster.run(seconds(20));
+    }
+  }
+  cluster.daemon(4).start(false, {});
+  cluster.run(seconds(5));
+  REQUIRE(cluster.daemon(4).stopped);
+  CHECK(cluster.daemon(4).stopped->first == ExitCode::kRefused);
+  CHECK(cluster.daemon(4).stopped->second.find("identity") != std::string::npos);
+  CHECK(cluster.daemon(2).running());
+  CHECK(holds(cluster.ask(2, get("k")), "v"));
+  cluster.run(seconds(40));
+  CHECK(cluster.status(1)["settled"] == true);
+}
+
 TEST_CASE("node: killed all at once, the whole cluster comes back with its data") {
   Cluster cluster(3);
   CHECK(std::holds_alternative<PutReply>(cluster.ask(2, put("k", "v"))));

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <csignal>
 #include <functional>
 #include <memory>
 #include <string>
@@ -27,7 +28,10 @@ pb::Envelope message(uint64_t number, size_t bytes = 0) {
 
 class Loop {
  public:
-  Loop() { uv_loop_init(&loop_); }
+  Loop() {
+    std::signal(SIGPIPE, SIG_IGN);  // as the daemon does
+    uv_loop_init(&loop_);
+  }
   ~Loop() {
     uv_run(&loop_, UV_RUN_DEFAULT);
     uv_loop_close(&loop_);

@@ -196,6 +196,17 @@ TEST_CASE("cluster: a coordinator that slept through a newer write does not hide
   }
 }
 
+TEST_CASE("cluster: what is lost on the way is sent again, so that every request is served") {
+  Story story;
+  story.form();
+  story.network().config().stream_loss = 100'000;
+  for (int k = 0; k < 100; ++k) {
+    const std::string key = "k" + std::to_string(k);
+    CHECK(story.set(k % 3, key, "v") == "OK");
+    CHECK(story.read((k + 1) % 3, key) == "v");
+  }
+}
+
 TEST_CASE("cluster: a deleted key stays deleted when the daemon that missed the deletion returns") {
   Story story;
   story.form();

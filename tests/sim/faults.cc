@@ -60,19 +60,19 @@ std::string FaultSet::to_string() const {
 Faults::Faults(Cluster& cluster, FaultSet allowed, Random random)
     : cluster_(cluster), allowed_(allowed), random_(random), gaps_(kFaultKinds) {}
 
-void Faults::start() {
+void Faults::start(uint32_t hurry) {
   ++round_;
   active_ = true;
-  std::string mix;
+  mix_ = FaultSet::none();
   for (uint32_t i = 0; i < kFaultKinds; ++i) {
     const auto kind = static_cast<FaultKind>(i);
     if (!allowed_.has(kind) || (allowed_.count() > 2 && !random_.chance(600'000))) continue;
-    gaps_[i] = milliseconds(600) * (1 << random_.below(4));
-    mix += std::string(mix.empty() ? "" : ",") + kNames[i];
+    gaps_[i] = Duration(milliseconds(600)) * (1 << random_.below(4)) / hurry;
+    mix_.set(kind);
     if (kind == FaultKind::kSkew) skew(true);
     loop(kind);
   }
-  cluster_.note(kNoNode, "faults: " + (mix.empty() ? "none" : mix));
+  cluster_.note(kNoNode, "faults: " + mix_.to_string());
 }
 
 void Faults::loop(FaultKind kind) {
@@ -150,7 +150,11 @@ void Faults::kill(size_t i) {
   }
   const Duration down = random_.coin() ? random_.between(milliseconds(5), milliseconds(400))
                                        : random_.between(milliseconds(400), seconds(6));
-  later(down, [this, i] { cluster_.start(i); });
+  later(down, [this, i] {
+    // A machine that comes up may have lost its time of day.
+    if (mix_.has(FaultKind::kSkew) && random_.coin()) jump_clock(i);
+    cluster_.start(i);
+  });
 }
 
 void Faults::partition() {
@@ -226,8 +230,11 @@ void Faults::skew(bool first) {
     }
     return;
   }
+  jump_clock(random_.below(cluster_.size()));
+}
+
+void Faults::jump_clock(size_t i) {
   ++figures_.clock_jumps;
-  const size_t i = random_.below(cluster_.size());
   const int64_t by_ms = random_.range(-3000, 3000);
   cluster_.note(i, "wall clock jumps by " + std::to_string(by_ms) + " ms");
   cluster_.node(i).wall().jump(by_ms);

@@ -63,8 +63,8 @@ class Faults {
  public:
   Faults(Cluster& cluster, FaultSet allowed, Random random);
 
-  // Begins, or begins again, with a fresh mix.
-  void start();
+  // Begins, or begins again, with a fresh mix; faults come `hurry` times as often.
+  void start(uint32_t hurry = 1);
   // Ends every fault: all nodes run, all clocks are right, the network and the disks are whole.
   void heal();
 
@@ -85,6 +85,7 @@ class Faults {
   void clog();
   void pause();
   void skew(bool first);
+  void jump_clock(size_t i);
   void slow_disk();
   void trouble(FaultKind kind);  // a while of lossy, doubling, reordering or chaotic network
   std::vector<size_t> pick_nodes(size_t count);
@@ -97,6 +98,7 @@ class Faults {
   bool active_ = false;
   uint64_t round_ = 0;  // of start() and heal(); events of earlier rounds do nothing
   std::vector<Duration> gaps_;
+  FaultSet mix_ = FaultSet::none();
 };
 
 }  // namespace torc::sim

@@ -57,6 +57,8 @@ void SeedRunner::spawn(Child& child, uint64_t last) {
   }
   if (child.pid == 0) {
     close(ends[0]);
+    // A death is the parent's to report, not a test framework's.
+    for (const int death : {SIGABRT, SIGSEGV, SIGFPE, SIGILL, SIGBUS}) std::signal(death, SIG_DFL);
     work(ends[1], child.next, last);
     std::fflush(nullptr);
     _exit(0);

@@ -1,6 +1,7 @@
 #include "tests/sim/sim_node.h"
 
 #include <cassert>
+#include <cstdlib>
 #include <utility>
 #include <variant>
 
@@ -231,6 +232,7 @@ void SimNode::deliver(pb::Envelope& message) {
 
 bool SimNode::forge(const pb::Envelope& message) {
   pb::Envelope reply;
+  if (bug_ == PlantedBug::kAbort && message.has_merge()) std::abort();
   if (bug_ == PlantedBug::kForgeAcknowledgement && message.has_merge()) {
     if (!chaos_.chance(300'000)) return false;
     reply.mutable_merge_reply()->set_operation(message.merge().operation());

@@ -29,6 +29,7 @@ enum class PlantedBug {
   kAcknowledgeBeforeSync,  // the disk answers writes that a crash can still lose
   kForgeAcknowledgement,   // some writes are acknowledged by the network, not by the replica
   kForgeAbsence,           // some replicas say "absent" whatever they hold
+  kAbort,                  // the first write kills the simulator itself
 };
 
 // What a machine tells its world. Nothing may call back into the machine before returning.

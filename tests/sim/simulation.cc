@@ -79,15 +79,16 @@ class Run {
   // The daemons start one by one, or all at once, while things may break already; and clients may
   // come as soon as everybody has joined, which not everybody knows then.
   void bootstrap() {
-    const bool troubled = random_.coin();
+    const bool troubled = random_.coin() && options_.faults.count() > 0;
     const bool at_once = random_.chance(250'000);
     for (size_t i = 0; i < cluster_.size(); ++i) {
       const Duration delay = at_once ? Duration(0) : random_.between(Duration(0), seconds(2));
       cluster_.queue().after(delay, [this, i] { cluster_.start(i); });
     }
     if (troubled) {
-      faults_.start();
-      const bool hasty = random_.coin();
+      maybe_leave_one_behind();
+      faults_.start(static_cast<uint32_t>(random_.range(1, 6)));
+      const bool hasty = random_.chance(700'000);
       if (step(random_.between(milliseconds(100), seconds(8)),
                [this, hasty] { return hasty && cluster_.everybody_joined(); })) {
         return;
@@ -97,6 +98,26 @@ class Run {
     if (!step(kSettleMax, [this] { return cluster_.settled(); })) {
       fail_stuck("the daemons did not become one settled cluster");
     }
+  }
+
+  // A daemon that is cut off while others join has an older epoch than they, and does not know it.
+  void maybe_leave_one_behind() {
+    if (!options_.faults.has(FaultKind::kPartition) || cluster_.size() < 2) return;
+    if (!random_.chance(400'000)) return;
+    const size_t lonely = 1 + random_.below(cluster_.size() - 1);
+    const auto both_ways = [this, lonely](auto change) {
+      for (size_t other = 0; other < cluster_.size(); ++other) {
+        if (other == lonely) continue;
+        change(lonely, other);
+        change(other, lonely);
+      }
+    };
+    cluster_.queue().after(random_.between(Duration(0), milliseconds(2500)), [this, both_ways] {
+      both_ways([this](size_t a, size_t b) { cluster_.network().cut(a, b); });
+    });
+    cluster_.queue().after(random_.between(seconds(3), seconds(8)), [this, both_ways] {
+      both_ways([this](size_t a, size_t b) { cluster_.network().mend(a, b); });
+    });
   }
 
   void work() {
