@@ -15,15 +15,17 @@ void Twin::start() {
 }
 
 void Twin::heard_at(const Address& address) {
-  if (context_.now.at - since_ < kYoung) return stop(address);
+  if (is_young()) return stop(address);
   refuse(address);
 }
 
 void Twin::on_message(const pb::Envelope& message) {
   const Address sender = Address::from_bytes(message.sender());
   if (!sender || sender == context_.config.peer) return;
-  if (message.has_join_refused()) return stop(sender);
-  refuse(sender);
+  if (!message.has_join_refused()) return refuse(sender);
+  // No message ends a daemon that has long been serving.
+  if (is_young()) return stop(sender);
+  context_.alarm("another process with this daemon's identity runs at " + sender.to_string());
 }
 
 void Twin::refuse(const Address& address) {

@@ -24,6 +24,7 @@ class Twin {
   void on_message(const pb::Envelope& message);
 
  private:
+  bool is_young() const { return context_.now.at - since_ < kYoung; }
   void refuse(const Address& address);
   void stop(const Address& address);
 
