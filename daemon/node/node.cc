@@ -133,7 +133,14 @@ void Node::Impl::on_peer_message(pb::Envelope& message) {
 
   using Message = pb::Envelope;
   // A newcomer's clock is not yet the cluster's concern.
-  if (message.message_case() != Message::kJoin) context_.hlc.observe(message.hlc());
+  if (message.message_case() != Message::kJoin && !context_.observe(message.hlc())) {
+    ++context_.metrics.absurd_clocks;
+    if (context_.named_in_topology(from) != nullptr) {
+      context_.alarm("the clock of " + context_.name_of(from) +
+                     " is more than a century ahead: it is not listened to");
+    }
+    return;
+  }
   if (!is_member()) {
     if (message.message_case() == Message::kTopology) keeper_.on_record(message);
     if (message.message_case() == Message::kJoinRefused) joiner_.on_refused(message);

@@ -55,6 +55,7 @@ struct NodeMetrics {
   uint64_t replica_merges = 0;
   uint64_t replica_reads = 0;
   uint64_t replica_refusals = 0;  // malformed requests of peers
+  uint64_t absurd_clocks = 0;     // messages not listened to because of their time
   uint64_t operations_running = 0;
   uint64_t members_alive = 0;
   uint64_t members_suspect = 0;

@@ -29,10 +29,11 @@ void Replica::on_merge(pb::Envelope& message) {
   storage::Version version;
   if (status == pb::OK) {
     const auto record = storage::RecordView::parse(request.record());
-    if (record && !request.record().empty() && request.record().size() <= kRecordBytesMax) {
+    // A version is stored whatever its time, as long as that is one; what this daemon mints later
+    // must be above it.
+    if (record && !request.record().empty() && request.record().size() <= kRecordBytesMax &&
+        context_.observe(std::max(record->version.hlc, record->expiry.version.hlc))) {
       version = record->version;
-      // A version is stored whatever its time; what this daemon mints later must be above it.
-      context_.hlc.observe(std::max(version.hlc, record->expiry.version.hlc));
     } else {
       ++context_.metrics.replica_refusals;
       status = pb::STORAGE_ERROR;

@@ -107,6 +107,13 @@ class NodeHarness {
   Now now() const { return now_; }
   void later(std::function<void()> event) { events_.push_back(std::move(event)); }
 
+  // One thing that is due now, and no more. REQUIRES: there is one.
+  void step() {
+    const auto event = std::move(events_.at(0));
+    events_.pop_front();
+    event();
+  }
+
   // Lets time pass; every timer fires when it is due.
   void run(Duration time) {
     const Instant end = now_.at + time;

@@ -175,6 +175,45 @@ TEST_CASE("node: killed all at once, the whole cluster comes back with its data"
   CHECK(holds(cluster.ask(1, get("k")), "w"));
 }
 
+TEST_CASE("node: one message from the end of time does not end the cluster's own time") {
+  Cluster cluster(3);
+  CHECK(std::holds_alternative<PutReply>(cluster.ask(1, put("k", "v"))));
+  pb::Envelope absurd;
+  absurd.set_from(12345);
+  absurd.set_sender(peer_of(9).to_bytes());
+  absurd.set_hlc(~uint64_t{0});
+  absurd.mutable_topology_pull()->set_known_epoch(1);
+  cluster.daemon(1).node->on_peer_message(absurd, cluster.now());
+  cluster.run(seconds(3));
+  CHECK(cluster.daemon(1).node->metrics().absurd_clocks == 1);
+  CHECK(std::holds_alternative<PutReply>(cluster.ask(1, put("k", "w"))));
+  CHECK(std::holds_alternative<PutReply>(cluster.ask(2, put("l", "w"))));
+}
+
+TEST_CASE("node: a daemon that has just come back finds the others before it refuses anybody") {
+  Cluster cluster(3);
+  CHECK(std::holds_alternative<PutReply>(cluster.ask(1, put("k", "v"))));
+  cluster.daemon(2).kill();
+  cluster.run(seconds(1));
+  cluster.daemon(2).start(false, {});
+  // Its identity and topology are read; nobody has spoken to it yet.
+  Node& node = *cluster.daemon(2).node;
+  while (node.metrics().epoch == 0) cluster.step();
+  CHECK(node.metrics().members_alive == 1);
+  CHECK(holds(cluster.ask(2, get("k")), "v"));
+}
+
+TEST_CASE("node: a daemon that comes back alone refuses, soon") {
+  Cluster cluster(3);
+  CHECK(std::holds_alternative<PutReply>(cluster.ask(1, put("k", "v"))));
+  for (uint32_t i = 1; i <= 3; ++i) cluster.daemon(i).kill();
+  cluster.daemon(2).start(false, {});
+  cluster.run(milliseconds(1));
+  const auto reply = cluster.ask(2, get("k"), seconds(3));
+  REQUIRE(error(reply) != nullptr);
+  CHECK(error(reply)->code == ErrorReply::kUnavailable);
+}
+
 TEST_CASE("node: with the founder gone reads and writes go on") {
   Cluster cluster(3);
   CHECK(std::holds_alternative<PutReply>(cluster.ask(2, put("k", "v"))));

@@ -178,6 +178,7 @@ TEST_CASE("replica: malformed requests are refused, counted and change nothing")
   std::vector<pb::Envelope> bad;
   bad.push_back(merge_from(env, 2, "k", "not a record"));
   bad.push_back(merge_from(env, 2, "k", ""));
+  bad.push_back(merge_from(env, 2, "k", record_of("v", {~uint64_t{0}, id_of(2)})));
   bad.push_back(merge_from(env, 2, std::string(kKeyBytesMax + 1, 'k'), record));
   bad.push_back(merge_from(env, 2, "k",
                            record_of(std::string(kValueBytesMax + 2048, 'v'), version_at(5, 2))));
