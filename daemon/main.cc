@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "daemon/config.h"
 #include "daemon/shell/event_loop.h"
+#include "daemon/shell/limited_sink.h"
 #include "storage/batch_executor.h"
 #include "storage/rocks_engine.h"
 
@@ -22,8 +24,9 @@ constexpr int kRefused = static_cast<int>(node::ExitCode::kRefused);
 constexpr rlim_t kOtherFiles = 2048;
 
 void start_log(const std::string& level) {
-  auto logger =
-      std::make_shared<spdlog::logger>("torcd", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  auto logger = std::make_shared<spdlog::logger>(
+      "torcd",
+      std::make_shared<shell::LimitedSink>(std::make_shared<spdlog::sinks::stderr_sink_mt>()));
   logger->set_pattern("%Y-%m-%d %H:%M:%S.%e %l %v");
   logger->set_level(spdlog::level::from_str(level));
   spdlog::set_default_logger(std::move(logger));
@@ -57,6 +60,10 @@ shell::EventLoopConfig loop_config(const Config& config, rlim_t files) {
   loop.http = config.http;
   loop.durability_sync = config.durability_sync;
 
+  // A daemon without a free file can neither accept nor refuse anybody: nobody may use them all up.
+  const auto for_links = static_cast<size_t>(files / 16);
+  loop.peers.links_in_max = std::min(loop.peers.links_in_max, for_links);
+  loop.peers.links_out_max = std::min(loop.peers.links_out_max, for_links);
   const rlim_t for_clients = files > 2 * kOtherFiles ? files - kOtherFiles : files / 2;
   if (for_clients < loop.clients.clients_max) {
     spdlog::warn("only {} open files are allowed: at most {} clients", files, for_clients);

@@ -62,6 +62,9 @@ class GossipEnv {
   virtual uint64_t random() = 0;
   // A member was learnt, or its liveness or an address changed.
   virtual void on_member_changed(const MemberInfo& member) = 0;
+  // This daemon's own id is said to live at another address, with an incarnation that no earlier
+  // life of this daemon had: another process runs under it.
+  virtual void on_twin(const Address& peer) = 0;
 };
 
 class Gossip {

@@ -183,6 +183,10 @@ void Gossip::Impl::hear_stale(Liveness heard, const Rumor& known, Instant now) {
 
 // Contradicts with an incarnation above the rumor's; after that only a stale rumor needs an answer.
 bool Gossip::Impl::hear_of_self(const MemberInfo& rumor, Instant now) {
+  const bool lives = rumor.liveness == Liveness::kAlive || rumor.liveness == Liveness::kSuspect;
+  if (lives && rumor.peer != self_.member.peer && rumor.incarnation >= self_.member.incarnation) {
+    env_.on_twin(rumor.peer);
+  }
   if (supersedes(rumor, self_.member)) {
     self_.member.incarnation = rumor.incarnation + 1;
     ++counters_.refutations;

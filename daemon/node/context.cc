@@ -4,6 +4,13 @@
 
 namespace torc::node {
 
+bool NodeContext::observe(uint64_t clock) {
+  const uint64_t own = hlc.read(now.wall_ms);
+  if (clock > own && clock - own > storage::Hlc::from_ms(kClockLeadMsMax)) return false;
+  hlc.observe(clock);
+  return true;
+}
+
 void NodeContext::send(const Address& to, Channel channel, pb::Envelope& message) {
   message.set_from(self.value);
   message.set_sender(config.peer.to_bytes());

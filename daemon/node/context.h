@@ -19,6 +19,9 @@
 namespace torc::node {
 
 constexpr size_t kAlarmsMax = 32;
+// How far ahead another clock may be. Clocks that are wrong by decades exist; one that is wrong by
+// more is a fault, and to follow it could leave no time to mint versions in, for ever.
+constexpr int64_t kClockLeadMsMax = int64_t{100} * 365 * 24 * 3600 * 1000;
 
 struct NodeContext {
   Env& env;
@@ -32,6 +35,8 @@ struct NodeContext {
   NodeMetrics metrics{};
   std::vector<std::string> alarms{};  // in the order they were raised, without repetitions
 
+  // Another clock was seen. False: it is too far ahead to be one, and was not followed.
+  bool observe(uint64_t clock);
   // Fills in from, sender and hlc, and sends.
   void send(const Address& to, Channel channel, pb::Envelope& message);
   // Where a member can be reached now: gossip's word, else the topology's; the default address when

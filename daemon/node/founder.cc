@@ -61,7 +61,13 @@ void Founder::on_join(const pb::Envelope& message) {
   const bool waits = std::any_of(joins_.begin(), joins_.end(),
                                  [&](const auto& join) { return join.id() == newcomer.id(); });
   if (waits || joins_.size() == kJoinsMax) return;
-  joins_.push_back(newcomer);
+  EpochChange trial{.joins = joins_};
+  trial.joins.push_back(newcomer);
+  // Whoever no ring can be made with must not keep out those who share its epoch.
+  if (const auto topology = next_epoch(*context_.view, trial); !topology) {
+    return refuse(to, topology.error());
+  }
+  joins_ = std::move(trial.joins);
   if (window_timer_ == 0) {
     window_timer_ =
         context_.deadlines.set(context_.now.at + kJoinWindow, Part::kFounder, kWindowTimer);

@@ -43,6 +43,7 @@ void GossipLink::on_view_changed(const ClusterView* before, uint64_t restarts) {
     member.client = Address::from_bytes(named.client());
     member.since = context_.now.at;
     gossip_->add_member(member, context_.now.at);
+    on_member_changed(*gossip_->find(id));  // it may have been heard of before it was named
   }
   if (before == nullptr) return;
   for (const pb::TopologyMember& named : before->topology().body().members()) {
@@ -111,10 +112,13 @@ void GossipLink::send_push_pull(const Address& to, const pb::PushPull& state) {
 }
 
 void GossipLink::on_member_changed(const MemberInfo& member) {
+  // Anybody can make up strangers, as many as they like and under any name.
+  if (!is_named(context_.view.get(), member.id)) return;
   Liveness& told = told_.emplace(member.id, Liveness::kDead).first->second;
   if (told == member.liveness) return;
   told = member.liveness;
-  context_.env.log(LogLevel::kInfo, member.name + " is " + membership::to_string(member.liveness));
+  context_.env.log(LogLevel::kInfo,
+                   context_.name_of(member.id) + " is " + membership::to_string(member.liveness));
 }
 
 }  // namespace torc::node

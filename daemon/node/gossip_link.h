@@ -9,13 +9,15 @@
 
 #include "daemon/node/context.h"
 #include "daemon/node/topology_keeper.h"
+#include "daemon/node/twin.h"
 #include "membership/gossip.h"
 
 namespace torc::node {
 
 class GossipLink final : public membership::GossipEnv {
  public:
-  GossipLink(NodeContext& context, TopologyKeeper& keeper) : context_(context), keeper_(keeper) {}
+  GossipLink(NodeContext& context, TopologyKeeper& keeper, Twin& twin)
+      : context_(context), keeper_(keeper), twin_(twin) {}
 
   // `restarts` is the durable counter, from which incarnations start.
   void on_view_changed(const ClusterView* before, uint64_t restarts);
@@ -31,12 +33,14 @@ class GossipLink final : public membership::GossipEnv {
   void send_push_pull(const Address& to, const pb::PushPull& state) override;
   uint64_t random() override { return context_.env.random(); }
   void on_member_changed(const membership::MemberInfo& member) override;
+  void on_twin(const Address& peer) override { twin_.heard_at(peer); }
 
  private:
   void start(uint64_t restarts);
 
   NodeContext& context_;
   TopologyKeeper& keeper_;
+  Twin& twin_;
   std::unique_ptr<membership::Gossip> gossip_;   // null until this daemon is a member
   std::map<NodeId, membership::Liveness> told_;  // what people were told last
   pb::Envelope packet_;                          // reused

@@ -1,6 +1,7 @@
 #include "daemon/node/join_check.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "membership/address.h"
 
@@ -23,8 +24,15 @@ std::string check_newcomer(const pb::TopologyMember& member) {
     return "a name has 1 to " + std::to_string(kNameBytesMax) + " bytes";
   }
   if (!is_printable(member.name())) return "a name has printable ASCII characters only";
-  if (!Address::from_bytes(member.peer())) return "the peer address is missing";
-  if (!Address::from_bytes(member.client())) return "the client address is missing";
+  for (const auto& [kind, bytes] :
+       {std::pair("peer", &member.peer()), {"client", &member.client()}}) {
+    const Address address = Address::from_bytes(*bytes);
+    if (!address) return "the " + std::string(kind) + " address is missing";
+    if (address.is_unspecified()) {
+      return "nobody can be reached at the " + std::string(kind) + " address " +
+             address.to_string();
+    }
+  }
   if (member.weight() < 1 || member.weight() > kWeightMax) {
     return "a weight is between 1 and " + std::to_string(kWeightMax);
   }

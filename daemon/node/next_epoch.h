@@ -31,7 +31,7 @@ using SealedTopology = std::expected<std::shared_ptr<const membership::Topology>
 SealedTopology found_cluster(const Founding& founding);
 
 struct EpochChange {
-  std::vector<pb::TopologyMember> joins;  // become active members
+  std::vector<pb::TopologyMember> joins{};  // become active members
   bool open_writes = false;
 };
 

@@ -16,6 +16,7 @@
 #include "daemon/node/status_json.h"
 #include "daemon/node/topology_hooks.h"
 #include "daemon/node/topology_keeper.h"
+#include "daemon/node/twin.h"
 
 namespace torc::node {
 
@@ -76,7 +77,8 @@ class Node::Impl final : public TopologyHooks {
   TopologyKeeper keeper_{context_};
   Founder founder_{context_, keeper_};
   Joiner joiner_{context_};
-  GossipLink gossip_{context_, keeper_};
+  Twin twin_{context_};
+  GossipLink gossip_{context_, keeper_, twin_};
   ClockKeeper clock_{context_};
   Replica replica_{context_, *this};
   Coordinator coordinator_{context_, clock_, replica_, *this};
@@ -114,6 +116,7 @@ void Node::Impl::on_view_changed(const ClusterView* before) {
     context_.env.set_cluster(view.topology().cluster_id());
     joiner_.finish();
     status_.start();
+    twin_.start();
   }
   gossip_.on_view_changed(before, identity_.restarts());
   founder_.on_view_changed();
@@ -122,12 +125,22 @@ void Node::Impl::on_view_changed(const ClusterView* before) {
 
 void Node::Impl::on_peer_message(pb::Envelope& message) {
   const NodeId from{message.from()};
-  if (!context_.self || !from || from == context_.self) return;
-  if (!Address::from_bytes(message.sender())) return;
+  if (!context_.self || !from || !Address::from_bytes(message.sender())) return;
+  if (from == context_.self) {
+    if (is_member()) twin_.on_message(message);
+    return;
+  }
 
   using Message = pb::Envelope;
   // A newcomer's clock is not yet the cluster's concern.
-  if (message.message_case() != Message::kJoin) context_.hlc.observe(message.hlc());
+  if (message.message_case() != Message::kJoin && !context_.observe(message.hlc())) {
+    ++context_.metrics.absurd_clocks;
+    if (context_.named_in_topology(from) != nullptr) {
+      context_.alarm("the clock of " + context_.name_of(from) +
+                     " is more than a century ahead: it is not listened to");
+    }
+    return;
+  }
   if (!is_member()) {
     if (message.message_case() == Message::kTopology) keeper_.on_record(message);
     if (message.message_case() == Message::kJoinRefused) joiner_.on_refused(message);

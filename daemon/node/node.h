@@ -33,7 +33,7 @@ struct NodeConfig {
   // Only for bootstrap.
   uint32_t replication = 3;
   uint32_t partitions = 4096;
-  std::string policy = "token-ring";
+  std::string policy = "balanced";
 
   membership::GossipConfig gossip;
   size_t operations_max = 100'000;  // client requests running at once; more are refused
@@ -55,6 +55,7 @@ struct NodeMetrics {
   uint64_t replica_merges = 0;
   uint64_t replica_reads = 0;
   uint64_t replica_refusals = 0;  // malformed requests of peers
+  uint64_t absurd_clocks = 0;     // messages not listened to because of their time
   uint64_t operations_running = 0;
   uint64_t members_alive = 0;
   uint64_t members_suspect = 0;

@@ -104,12 +104,23 @@ bool Operation::reachable(uint32_t index) const {
   return liveness == membership::Liveness::kAlive || liveness == membership::Liveness::kSuspect;
 }
 
+bool Operation::may_yet_be_heard(uint32_t index) const {
+  const membership::MemberInfo* heard = context().heard_of(owners_[index]);
+  return heard != nullptr && heard->incarnation == 0 &&
+         context().now.at - heard->since < kFirstWordMax;
+}
+
 bool Operation::check_reachable(uint32_t needed) {
   uint32_t missing = 0;
+  uint32_t unheard = 0;
   for (uint32_t i = 0; i < owner_count_; ++i) {
-    if (!reachable(i)) missing |= 1u << i;
+    if (reachable(i)) continue;
+    missing |= 1u << i;
+    unheard += may_yet_be_heard(i);
   }
-  if (owner_count_ - static_cast<uint32_t>(std::popcount(missing)) >= needed) return true;
+  const uint32_t found = owner_count_ - static_cast<uint32_t>(std::popcount(missing));
+  if (found >= needed) return true;
+  if (found + unheard >= needed) return false;  // looks again when the timer fires
   std::string message = "needs " + std::to_string(needed) + " of " + std::to_string(owner_count_) +
                         (owner_count_ == 1 ? " replica" : " replicas");
   if (missing != 0) message += "; missing: " + names(missing);

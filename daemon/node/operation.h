@@ -22,6 +22,9 @@ constexpr Duration kRetryDelayFirst = std::chrono::milliseconds(250);
 constexpr Duration kRetryDelayMax = std::chrono::seconds(1);
 // A replica that refused (it is catching up, or its queue is full) is asked again sooner, once.
 constexpr Duration kRetryDelayRefused = std::chrono::milliseconds(20);
+// A daemon that has just started, or learnt of a member, gives it this long to be heard of before
+// it tells clients that nobody is there.
+constexpr Duration kFirstWordMax = std::chrono::seconds(2);
 // When the topology names no longest time for a request.
 constexpr uint32_t kRequestTimeoutMsDefault = 5000;
 
@@ -102,7 +105,10 @@ class Operation {
   std::optional<uint32_t> index_of(NodeId id) const;
   // Not known to be dead. Suspects are reachable.
   bool reachable(uint32_t index) const;
-  // Answers UNAVAILABLE and returns false when too few owners are reachable.
+  // Nothing has been heard of it, but it is too early to hold that against it.
+  bool may_yet_be_heard(uint32_t index) const;
+  // False when too few owners are reachable: UNAVAILABLE is answered, or, while some may yet be
+  // heard of, nothing yet.
   bool check_reachable(uint32_t needed);
 
   // Owners that were sent something and have not answered, as a bit set.

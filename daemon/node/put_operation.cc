@@ -92,10 +92,9 @@ void PutOperation::on_merge_outcome(NodeId from, const MergeOutcome& outcome) {
       tally_.agree(*index);
       break;
     case pb::STALE:
-      // What is minted next is above it.
-      context().hlc.observe(outcome.stale.hlc);
       tally_.fail(*index);
-      if (tally_.failed(*index)) stale_ |= 1u << *index;
+      // What is minted next is above it.
+      if (context().observe(outcome.stale.hlc) && tally_.failed(*index)) stale_ |= 1u << *index;
       break;
     case pb::BEHIND:
     case pb::AHEAD:

@@ -14,6 +14,11 @@ constexpr size_t kRecordBytesMax = kValueBytesMax + 1024;
 constexpr int kSlotBits = 32;
 constexpr uint32_t kGenerationMask = (1u << 24) - 1;  // a storage cookie has 56 bits
 
+// A full storage queue has done nothing and will have room again.
+pb::ReplicaStatus refusal_of(const Status& status) {
+  return status.code() == StatusCode::kBusy ? pb::BUSY : pb::STORAGE_ERROR;
+}
+
 }  // namespace
 
 void Replica::on_merge(pb::Envelope& message) {
@@ -24,10 +29,11 @@ void Replica::on_merge(pb::Envelope& message) {
   storage::Version version;
   if (status == pb::OK) {
     const auto record = storage::RecordView::parse(request.record());
-    if (record && !request.record().empty() && request.record().size() <= kRecordBytesMax) {
+    // A version is stored whatever its time, as long as that is one; what this daemon mints later
+    // must be above it.
+    if (record && !request.record().empty() && request.record().size() <= kRecordBytesMax &&
+        context_.observe(std::max(record->version.hlc, record->expiry.version.hlc))) {
       version = record->version;
-      // A version is stored whatever its time; what this daemon mints later must be above it.
-      context_.hlc.observe(std::max(version.hlc, record->expiry.version.hlc));
     } else {
       ++context_.metrics.replica_refusals;
       status = pb::STORAGE_ERROR;
@@ -148,7 +154,8 @@ void Replica::on_storage_done(uint64_t cookie, storage::StorageResult& result) {
   free_slots_.push_back(slot);
   --pending_count_;
 
-  if (!result.status.ok() && !alarmed_) {
+  const bool failed = !result.status.ok() && refusal_of(result.status) != pb::BUSY;
+  if (failed && !alarmed_) {
     alarmed_ = true;
     context_.alarm("storage refuses requests: " + result.status.message());
   }
@@ -160,7 +167,7 @@ void Replica::on_storage_done(uint64_t cookie, storage::StorageResult& result) {
 }
 
 void Replica::finish_merge(const Pending& request, const storage::StorageResult& result) {
-  MergeOutcome outcome{.status = pb::STORAGE_ERROR, .epoch = own_epoch()};
+  MergeOutcome outcome{.status = refusal_of(result.status), .epoch = own_epoch()};
   if (result.status.ok()) {
     const auto& merged = std::get<storage::MergeRecordResult>(result.value);
     outcome.existed = merged.existed;
@@ -177,7 +184,7 @@ void Replica::finish_merge(const Pending& request, const storage::StorageResult&
 }
 
 void Replica::finish_read(const Pending& request, storage::StorageResult& result) {
-  ReadOutcome outcome{.status = pb::STORAGE_ERROR, .epoch = own_epoch()};
+  ReadOutcome outcome{.status = refusal_of(result.status), .epoch = own_epoch()};
   if (result.status.ok()) {
     outcome.status = pb::OK;
     outcome.record = std::move(std::get<storage::ReadRecordResult>(result.value).record);

@@ -23,6 +23,7 @@ struct Command {
   int last_key;            // negative: counted from the end
   int key_step;
   Handler handler;
+  std::string_view summary;  // for people
 };
 
 // All commands, by name.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <vector>
 
 #include "daemon/resp/commands.h"
 #include "daemon/resp/handlers.h"
@@ -51,6 +52,29 @@ void write_command(const Command& command, ReplyWriter& writer) {
   writer.integer(command.key_step);
 }
 
+// What redis-cli completes and explains names from.
+void write_docs(const Command& command, ReplyWriter& writer) {
+  write_lower(command.name, writer);
+  writer.map(2);
+  writer.bulk("summary");
+  writer.bulk(command.summary);
+  writer.bulk("group");
+  writer.bulk(command.name.starts_with("TORC.") ? "torc" : "generic");
+}
+
+void answer_docs(const Arguments& arguments, ReplyWriter& writer) {
+  std::vector<const Command*> wanted;
+  for (const Command& each : commands()) {
+    bool named = arguments.size() == 2;
+    for (size_t i = 2; i < arguments.size() && !named; ++i) {
+      named = equals_word(arguments[i], each.name);
+    }
+    if (named) wanted.push_back(&each);
+  }
+  writer.map(wanted.size());
+  for (const Command* command : wanted) write_docs(*command, writer);
+}
+
 void write_commands(ReplyWriter& writer) {
   writer.array(commands().size());
   for (const Command& command : commands()) write_command(command, writer);
@@ -65,7 +89,7 @@ void command(const Arguments& arguments, Connection& connection, Plan& plan) {
   if (arguments.size() == 1) return write_commands(writer);
   const std::string_view what = arguments[1];
   if (equals_word(what, "COUNT")) return writer.integer(static_cast<int64_t>(commands().size()));
-  if (equals_word(what, "DOCS")) return writer.map(0);
+  if (equals_word(what, "DOCS")) return answer_docs(arguments, writer);
   if (equals_word(what, "LIST") && arguments.size() == 2) {
     writer.array(commands().size());
     for (const Command& each : commands()) write_lower(each.name, writer);

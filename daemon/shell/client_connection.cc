@@ -118,6 +118,10 @@ bool ClientConnection::flush() {
   return state_ != State::kHalfClosed || paused_;
 }
 
+size_t ClientConnection::held_bytes() {
+  return session_.input_capacity() + session_.output().capacity() + writer_.bytes_under_way();
+}
+
 // Closing at once would make the kernel throw away our last words if the client was still sending.
 void ClientConnection::drain() {
   state_ = State::kDraining;

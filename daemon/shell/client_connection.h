@@ -34,6 +34,11 @@ class ClientConnection : private resp::SessionEnv {
   void on_reply(node::RequestId id, node::Reply reply);
   // False: the connection is over and to be destroyed.
   bool flush();
+  // Memory of what was received and is not yet understood, and of what was said and is not yet
+  // sent.
+  size_t held_bytes();
+  // The held bytes as its owner last counted them.
+  size_t counted_bytes = 0;
 
   // Everything is answered and said; only the other side's end is awaited.
   bool is_draining() const { return state_ == State::kDraining; }

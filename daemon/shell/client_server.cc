@@ -1,5 +1,7 @@
 #include "daemon/shell/client_server.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -82,23 +84,50 @@ void ClientServer::flush() {
   flushing_.swap(dirty_);
   for (const uint32_t id : flushing_) {
     const auto at = connections_.find(id);
-    if (at != connections_.end() && !at->second->flush()) connections_.erase(at);
+    if (at == connections_.end()) continue;
+    if (at->second->flush()) {
+      count_held(*at->second, at->second->held_bytes());
+    } else {
+      end(at);
+    }
   }
   flushing_.clear();
+  while (held_bytes_ > limits_.held_bytes_max) cut_off_heaviest();
+}
+
+void ClientServer::count_held(ClientConnection& connection, size_t bytes) {
+  held_bytes_ += bytes - connection.counted_bytes;
+  connection.counted_bytes = bytes;
+}
+
+ClientServer::Connections::iterator ClientServer::end(Connections::iterator at) {
+  count_held(*at->second, 0);
+  return connections_.erase(at);
+}
+
+// One client alone stays within its own limits; many together need not.
+void ClientServer::cut_off_heaviest() {
+  const auto lighter = [](const auto& a, const auto& b) {
+    return a.second->counted_bytes < b.second->counted_bytes;
+  };
+  end(std::max_element(connections_.begin(), connections_.end(), lighter));
+  ++stats_.cut_off;
 }
 
 void ClientServer::sweep() {
   const uint64_t now_ms = uv_now(loop_);
-  std::erase_if(connections_, [&](const auto& entry) {
-    const ClientConnection& connection = *entry.second;
-    return connection.is_draining() &&
-           now_ms - connection.draining_since_ms() > limits_.drain_ms_max;
-  });
+  for (auto at = connections_.begin(); at != connections_.end();) {
+    const ClientConnection& connection = *at->second;
+    const bool over =
+        connection.is_draining() && now_ms - connection.draining_since_ms() > limits_.drain_ms_max;
+    at = over ? end(at) : std::next(at);
+  }
 }
 
 ClientStats ClientServer::stats() const {
   ClientStats stats = stats_;
   stats.connected = connections_.size();
+  stats.held_bytes = held_bytes_;
   return stats;
 }
 

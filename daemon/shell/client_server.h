@@ -22,16 +22,19 @@ namespace torc::shell {
 
 struct ClientLimits {
   size_t clients_max = 10'000;
-  unsigned stalled_ms_max = 60'000;  // how long a client may leave its answers unread
-  uint64_t drain_ms_max = 1000;      // how long a client that was told good-bye may keep its socket
+  size_t held_bytes_max = size_t{1} << 30;  // of all clients; beyond it the heaviest is cut off
+  unsigned stalled_ms_max = 60'000;         // how long a client may leave its answers unread
+  uint64_t drain_ms_max = 1000;  // how long a client that was told good-bye may keep its socket
 };
 
 // Counters since start.
 struct ClientStats {
   uint64_t accepted = 0;
-  uint64_t refused = 0;    // over the limit
-  uint64_t commands = 0;   // requests handed to the node
-  uint64_t connected = 0;  // now
+  uint64_t refused = 0;     // over the limit
+  uint64_t cut_off = 0;     // because all together held too much memory
+  uint64_t commands = 0;    // requests handed to the node
+  uint64_t connected = 0;   // now
+  uint64_t held_bytes = 0;  // now
 };
 
 class CommandSink {
@@ -62,8 +65,13 @@ class ClientServer : private ClientConnection::Owner {
  private:
   void on_client_command(node::RequestId id, node::Request request) override;
   void on_client_dirty(uint32_t id) override { dirty_.push_back(id); }
+  using Connections = std::unordered_map<uint32_t, std::unique_ptr<ClientConnection>>;
+
   void accept();
   void sweep();
+  void count_held(ClientConnection& connection, size_t bytes);
+  Connections::iterator end(Connections::iterator at);
+  void cut_off_heaviest();
 
   uv_loop_t* loop_;
   ReadBuffer& buffer_;
@@ -72,7 +80,8 @@ class ClientServer : private ClientConnection::Owner {
   CommandSink& sink_;
   ClientStats stats_;
 
-  std::unordered_map<uint32_t, std::unique_ptr<ClientConnection>> connections_;
+  Connections connections_;
+  size_t held_bytes_ = 0;  // of all connections, as last counted
   uint32_t last_id_ = kNoClient;
   std::vector<uint32_t> dirty_;
   std::vector<uint32_t> flushing_;  // keeps its capacity between turns

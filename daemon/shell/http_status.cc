@@ -22,8 +22,10 @@ using namespace std::chrono_literals;
 constexpr auto kAliveWithin = 5s;
 constexpr auto kStatusWait = 2000ms;
 constexpr auto kStopKnockEvery = 5ms;
-constexpr const char* kThreads = "4";
-constexpr const char* kRequestTimeoutMs = "5000";
+// One connection keeps one thread. Whoever sends half a request and stays silent must not keep them
+// all from those who ask for health.
+constexpr const char* kThreads = "32";
+constexpr const char* kRequestTimeoutMs = "2000";
 constexpr const char* kPlain = "text/plain; charset=utf-8";
 
 // The library's first complaint on this thread: it opens its listener on the caller's.

@@ -46,6 +46,8 @@ class SnapshotFamilies : public prometheus::Collectable {
     counter("torc_read_repairs_total", "Records written back by reads.", node.read_repairs);
     counter("torc_replica_merges_total", "Writes done as a replica.", node.replica_merges);
     counter("torc_replica_reads_total", "Reads done as a replica.", node.replica_reads);
+    counter("torc_absurd_clocks_total", "Messages of peers whose clock is no clock.",
+            node.absurd_clocks);
     counter("torc_replica_refusals_total", "Malformed requests of peers.", node.replica_refusals);
 
     const PeerStats& peers = snapshot_.peers;
@@ -73,6 +75,9 @@ class SnapshotFamilies : public prometheus::Collectable {
     gauge("torc_clients_connected", "Client connections.", clients.connected);
     counter("torc_clients_accepted_total", "Client connections accepted.", clients.accepted);
     counter("torc_clients_refused_total", "Client connections over the limit.", clients.refused);
+    counter("torc_clients_cut_off_total", "Client connections closed to save memory.",
+            clients.cut_off);
+    gauge("torc_client_held_bytes", "Bytes of requests and answers under way.", clients.held_bytes);
     counter("torc_client_requests_total", "Requests of clients, one per key.", clients.commands);
 
     const StorageQueue::Counters& storage = snapshot_.storage;

@@ -49,6 +49,8 @@ class OutgoingLink {
   size_t queued_bytes() const { return queue_.size() + (writer_ ? writer_->bytes_under_way() : 0); }
   uint64_t last_used_ms() const { return last_used_ms_; }
   bool is_connected() const { return state_ == State::kConnected; }
+  // Its owner has been told to flush it, and must not forget it before.
+  bool is_dirty() const { return dirty_; }
 
  private:
   enum class State {

@@ -2,6 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include <utility>
+
 #include "daemon/shell/socket_address.h"
 
 namespace torc::shell {
@@ -50,7 +52,7 @@ std::expected<Address, std::string> PeerTransport::listen(const Address& address
 void PeerTransport::send(const Address& to, const pb::Envelope& message) {
   auto at = outgoing_.find(to);
   if (at == outgoing_.end()) {
-    if (!to || outgoing_.size() >= limits_.links_out_max) {
+    if (!to || (outgoing_.size() >= limits_.links_out_max && !drop_idlest_link())) {
       ++stats_.messages_dropped;
       return;
     }
@@ -64,6 +66,24 @@ void PeerTransport::send(const Address& to, const pb::Envelope& message) {
   } else {
     ++stats_.messages_dropped;
   }
+}
+
+// Makes room for one more, so that whoever sends from ever new addresses does not keep others from
+// being answered. Those go first where nobody ever was; among equals the one unused longest.
+bool PeerTransport::drop_idlest_link() {
+  const auto rank = [](const OutgoingLink& link) {
+    return std::pair(link.is_connected(), link.last_used_ms());
+  };
+  auto idlest = outgoing_.end();
+  for (auto at = outgoing_.begin(); at != outgoing_.end(); ++at) {
+    const OutgoingLink& link = *at->second;
+    if (link.is_dirty() || (link.is_connected() && link.queued_bytes() > 0)) continue;
+    if (idlest == outgoing_.end() || rank(link) < rank(*idlest->second)) idlest = at;
+  }
+  if (idlest == outgoing_.end()) return false;
+  if (idlest->second->queued_bytes() > 0) events_.on_lost(idlest->first);
+  outgoing_.erase(idlest);
+  return true;
 }
 
 void PeerTransport::set_cluster(uint64_t cluster_id) {
@@ -120,7 +140,8 @@ void PeerTransport::sweep() {
   const uint64_t now_ms = uv_now(loop_);
   std::erase_if(outgoing_, [&](const auto& entry) {
     const OutgoingLink& link = *entry.second;
-    return link.queued_bytes() == 0 && now_ms - link.last_used_ms() > limits_.idle_ms_max;
+    return !link.is_dirty() && link.queued_bytes() == 0 &&
+           now_ms - link.last_used_ms() > limits_.idle_ms_max;
   });
   stats_.links_refused += std::erase_if(incoming_, [&](const auto& entry) {
     const IncomingLink& link = *entry.second;

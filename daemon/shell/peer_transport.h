@@ -83,6 +83,7 @@ class PeerTransport : private OutgoingLink::Owner, private IncomingLink::Owner {
   uint64_t messages_received() const override { return stats_.messages_received; }
   void on_link_end(uint64_t id, node::FrameError error) override;
 
+  bool drop_idlest_link();
   void accept();
   void sweep();
 

@@ -289,4 +289,26 @@ TEST_CASE("client server: a client that leaves answers unread for long is cut of
   CHECK(daemon.run_until([&] { return daemon.server->stats().connected == 0; }));
 }
 
+TEST_CASE(
+    "client server: when all together hold too much the heaviest is cut off, the light live") {
+  ClientLimits limits;
+  limits.held_bytes_max = 8 * 1024 * 1024;
+  Daemon daemon(limits);
+  Client light(daemon);
+  light.write("*2\r\n$3\r\nGET\r\n$1\r\n");
+  std::vector<std::unique_ptr<Client>> heavy;
+  const std::string half = set_command("k", std::string(3 * 1024 * 1024, 'v'));
+  for (int i = 0; i < 6; ++i) {
+    heavy.push_back(std::make_unique<Client>(daemon));
+    heavy.back()->write(half.substr(0, half.size() - 1));
+  }
+  REQUIRE(daemon.run_until([&] { return daemon.server->stats().cut_off >= 4; }));
+  CHECK(daemon.server->stats().held_bytes <= limits.held_bytes_max);
+  light.write("k\r\n");
+  REQUIRE(daemon.run_until([&] { return light.received == "$-1\r\n"; }));
+  heavy.clear();
+  REQUIRE(daemon.run_until([&] { return daemon.server->stats().connected == 1; }));
+  CHECK(daemon.server->stats().held_bytes < 1024 * 1024);
+}
+
 }  // namespace torc::shell

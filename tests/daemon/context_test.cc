@@ -33,6 +33,18 @@ TEST_CASE(
   CHECK(bench.context.name_of(id_of(9)) == id_of(9).to_string());
 }
 
+TEST_CASE("context: other clocks are followed, except those that are too far ahead to be one") {
+  Bench bench;
+  const uint64_t own = bench.context.hlc.read(bench.context.now.wall_ms);
+  const uint64_t lead_max = storage::Hlc::from_ms(kClockLeadMsMax);
+  CHECK(bench.context.observe(0));
+  CHECK(bench.context.observe(own + lead_max));
+  CHECK(bench.context.hlc.read(bench.context.now.wall_ms) == own + lead_max);
+  CHECK(!bench.context.observe(~uint64_t{0}));
+  CHECK(!bench.context.observe(own + 2 * lead_max + 1));
+  CHECK(bench.context.hlc.read(bench.context.now.wall_ms) == own + lead_max);
+}
+
 TEST_CASE("context: an alarm is raised once, and their number is bounded") {
   Bench bench;
   bench.context.alarm("smoke");

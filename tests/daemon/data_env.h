@@ -273,9 +273,9 @@ class DataEnv final : public Env, public membership::GossipEnv, public TopologyH
     }
   }
   // The disk refuses everything that waits.
-  void fail_storage() {
+  void fail_storage(const Status& status = {StatusCode::kIoError, "broken disk"}) {
     for (const auto& request : std::exchange(submitted, {})) {
-      finish_storage({request.tag, Status(StatusCode::kIoError, "broken disk"), {}});
+      finish_storage({request.tag, status, {}});
     }
   }
   // What this daemon's own disk holds of the key.
@@ -331,6 +331,7 @@ class DataEnv final : public Env, public membership::GossipEnv, public TopologyH
   void send_packet(const Address&, const pb::GossipPacket&) override {}
   void send_push_pull(const Address&, const pb::PushPull&) override {}
   void on_member_changed(const membership::MemberInfo&) override {}
+  void on_twin(const Address&) override {}
 
   // --- TopologyHooks
   void open_writes() override { ++open_writes_asked; }

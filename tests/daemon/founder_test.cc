@@ -95,6 +95,20 @@ TEST_CASE("founder: joins within the window share one epoch, which is pushed to 
   CHECK(bench.env.sent[1].message.topology().digest() == bench.context.view->digest());
 }
 
+TEST_CASE("founder: a newcomer that no ring can be made with keeps nobody else out") {
+  FounderBench bench;
+  bench.ask_to_join(member(2));
+  pb::TopologyMember giant = member(3);
+  giant.set_weight(1'000'000);
+  bench.ask_to_join(giant);
+  CHECK(bench.env.sent.at(0).to == peer_of(3));
+  CHECK(bench.refusal().find("weights") != std::string::npos);
+  bench.wait(Founder::kJoinWindow);
+  bench.store();
+  CHECK(bench.context.named_in_topology(id_of(2)) != nullptr);
+  CHECK(bench.context.named_in_topology(id_of(3)) == nullptr);
+}
+
 TEST_CASE("founder: a join that comes while an epoch is being stored gets the next one") {
   FounderBench bench;
   bench.ask_to_join(member(2));

@@ -36,7 +36,8 @@ struct LinkBench : Bench {
   }
 
   TopologyKeeper keeper{context};
-  GossipLink link{context, keeper};
+  Twin twin{context};
+  GossipLink link{context, keeper, twin};
 };
 
 TEST_CASE("gossip link: incarnations start from the restart counter") {
@@ -83,6 +84,18 @@ TEST_CASE("gossip link: people are told once when a member's liveness changes") 
   bench.link.count_members(metrics);
   CHECK(metrics.members_alive == 2);
   CHECK(metrics.members_dead == 0);
+}
+
+TEST_CASE("gossip link: people are not told of strangers, but of one who becomes a member") {
+  LinkBench bench;
+  bench.env.logged.clear();
+  for (uint32_t stranger = 2; stranger < 200; ++stranger) {
+    bench.link.on_push_pull(bench.greeting(stranger, 1, bench.context.view->digest()));
+  }
+  CHECK(bench.env.logged.empty());
+  REQUIRE(bench.context.liveness_of(id_of(2)) == membership::Liveness::kAlive);
+  bench.adopt(joined(*bench.context.view, {2}));
+  CHECK(bench.was_logged("n2 is alive"));
 }
 
 TEST_CASE(

@@ -30,6 +30,9 @@ TEST_CASE("join check: each thing that is wrong is named") {
   CHECK(words([](M& m) { m.set_name("st\xc3\xb6rage"); }).find("ASCII") != std::string::npos);
   CHECK(words([](M& m) { m.set_peer(""); }).find("peer") != std::string::npos);
   CHECK(words([](M& m) { m.set_client("x"); }).find("client") != std::string::npos);
+  const std::string nowhere = Address::parse("0.0.0.0:7101")->to_bytes();
+  CHECK(words([&](M& m) { m.set_peer(nowhere); }).find("0.0.0.0:7101") != std::string::npos);
+  CHECK(words([&](M& m) { m.set_client(nowhere); }).find("0.0.0.0:7101") != std::string::npos);
   CHECK(words([](M& m) { m.set_weight(0); }).find("weight") != std::string::npos);
   CHECK(words([](M& m) { m.set_weight(kWeightMax + 1); }).find("weight") != std::string::npos);
   CHECK(words([](M& m) { m.set_rack(std::string(256, 'r')); }).find("rack") != std::string::npos);

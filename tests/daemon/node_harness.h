@@ -43,6 +43,15 @@ class NodeHarness {
       node = std::make_unique<Node>(std::move(config), *this);
       node->start(harness_.now());
     }
+    // Its disk becomes a copy of another's; it has none of its own yet.
+    void copy_disk_of(Daemon& other) {
+      std::vector<storage::Mutation> all;
+      static_cast<void>(other.disk_.scan({}, {}, [&](std::string_view key, std::string_view value) {
+        all.push_back({std::string(key), std::string(value)});
+        return true;
+      }));
+      static_cast<void>(disk_.write(all, true));
+    }
     // kill -9: what was not synced is gone, and nothing reaches it any more.
     void kill() {
       node = nullptr;
@@ -97,6 +106,13 @@ class NodeHarness {
 
   Now now() const { return now_; }
   void later(std::function<void()> event) { events_.push_back(std::move(event)); }
+
+  // One thing that is due now, and no more. REQUIRES: there is one.
+  void step() {
+    const auto event = std::move(events_.at(0));
+    events_.pop_front();
+    event();
+  }
 
   // Lets time pass; every timer fires when it is due.
   void run(Duration time) {

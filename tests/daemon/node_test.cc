@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "daemon/node/twin.h"
 #include "tests/daemon/node_harness.h"
 
 namespace torc::node {
@@ -138,6 +139,30 @@ TEST_CASE("node: a killed daemon comes back as itself, without flags, and nothin
   for (int i = 0; i < 40; ++i) CHECK(holds(cluster.ask(2, get("k" + std::to_string(i))), "v"));
 }
 
+TEST_CASE("node: of two processes with one identity the second stops, and the first serves on") {
+  Cluster cluster(3);
+  CHECK(std::holds_alternative<PutReply>(cluster.ask(1, put("k", "v"))));
+  cluster.run(seconds(20));
+  cluster.daemon(4).copy_disk_of(cluster.daemon(2));
+  SUBCASE("the copy was made just now") {}
+  SUBCASE("the original has been started again since") {
+    for (int i = 0; i < 3; ++i) {
+      cluster.daemon(2).kill();
+      cluster.daemon(2).start(false, {});
+      cluster.run(seconds(20));
+    }
+  }
+  cluster.daemon(4).start(false, {});
+  cluster.run(seconds(5));
+  REQUIRE(cluster.daemon(4).stopped);
+  CHECK(cluster.daemon(4).stopped->first == ExitCode::kRefused);
+  CHECK(cluster.daemon(4).stopped->second.find("identity") != std::string::npos);
+  CHECK(cluster.daemon(2).running());
+  CHECK(holds(cluster.ask(2, get("k")), "v"));
+  cluster.run(seconds(40));
+  CHECK(cluster.status(1)["settled"] == true);
+}
+
 TEST_CASE("node: killed all at once, the whole cluster comes back with its data") {
   Cluster cluster(3);
   CHECK(std::holds_alternative<PutReply>(cluster.ask(2, put("k", "v"))));
@@ -148,6 +173,45 @@ TEST_CASE("node: killed all at once, the whole cluster comes back with its data"
   CHECK(holds(cluster.ask(3, get("k")), "v"));
   CHECK(std::holds_alternative<PutReply>(cluster.ask(3, put("k", "w"))));
   CHECK(holds(cluster.ask(1, get("k")), "w"));
+}
+
+TEST_CASE("node: one message from the end of time does not end the cluster's own time") {
+  Cluster cluster(3);
+  CHECK(std::holds_alternative<PutReply>(cluster.ask(1, put("k", "v"))));
+  pb::Envelope absurd;
+  absurd.set_from(12345);
+  absurd.set_sender(peer_of(9).to_bytes());
+  absurd.set_hlc(~uint64_t{0});
+  absurd.mutable_topology_pull()->set_known_epoch(1);
+  cluster.daemon(1).node->on_peer_message(absurd, cluster.now());
+  cluster.run(seconds(3));
+  CHECK(cluster.daemon(1).node->metrics().absurd_clocks == 1);
+  CHECK(std::holds_alternative<PutReply>(cluster.ask(1, put("k", "w"))));
+  CHECK(std::holds_alternative<PutReply>(cluster.ask(2, put("l", "w"))));
+}
+
+TEST_CASE("node: a daemon that has just come back finds the others before it refuses anybody") {
+  Cluster cluster(3);
+  CHECK(std::holds_alternative<PutReply>(cluster.ask(1, put("k", "v"))));
+  cluster.daemon(2).kill();
+  cluster.run(seconds(1));
+  cluster.daemon(2).start(false, {});
+  // Its identity and topology are read; nobody has spoken to it yet.
+  Node& node = *cluster.daemon(2).node;
+  while (node.metrics().epoch == 0) cluster.step();
+  CHECK(node.metrics().members_alive == 1);
+  CHECK(holds(cluster.ask(2, get("k")), "v"));
+}
+
+TEST_CASE("node: a daemon that comes back alone refuses, soon") {
+  Cluster cluster(3);
+  CHECK(std::holds_alternative<PutReply>(cluster.ask(1, put("k", "v"))));
+  for (uint32_t i = 1; i <= 3; ++i) cluster.daemon(i).kill();
+  cluster.daemon(2).start(false, {});
+  cluster.run(milliseconds(1));
+  const auto reply = cluster.ask(2, get("k"), seconds(3));
+  REQUIRE(error(reply) != nullptr);
+  CHECK(error(reply)->code == ErrorReply::kUnavailable);
 }
 
 TEST_CASE("node: with the founder gone reads and writes go on") {
@@ -201,6 +265,8 @@ TEST_CASE("node: messages with any contents leave a daemon serving") {
   CHECK(std::holds_alternative<PutReply>(cluster.ask(1, put("k", "v"))));
   CHECK(holds(cluster.ask(3, get("k")), "v"));
   cluster.status(2);
+  // One that has just begun would stop at any word of a twin.
+  cluster.run(Twin::kYoung);
   const auto originals = cluster.delivered();
   REQUIRE(originals.size() > 50);
   const google::protobuf::LogSilencer quiet;

@@ -283,6 +283,33 @@ TEST_CASE("peer transport: connections over the limit are closed, those within i
   REQUIRE(sender.run_until([&] { return receiver.numbers.size() == 2; }));
 }
 
+TEST_CASE("peer transport: with all outgoing links taken those that lead nowhere make room") {
+  Loop loop;
+  PeerLimits limits = quick_limits();
+  limits.links_out_max = 3;
+  Peer sender(loop, limits);
+  Peer friendly(loop);
+  const Address to = friendly.listen();
+  sender.transport.send(to, message(6));
+  REQUIRE(sender.run_until([&] { return friendly.numbers.size() == 1; }));
+  // Nobody answers at any of these addresses.
+  Address nobody = to;
+  nobody.ip[13] = 9;
+  for (uint16_t port = 1; port <= 50; ++port) {
+    nobody.port = port;
+    sender.transport.send(nobody, message(1));
+    sender.transport.flush();
+  }
+  Peer late(loop);
+  sender.transport.send(late.listen(), message(7));
+  sender.transport.send(to, message(8));
+  REQUIRE(sender.run_until([&] { return !late.numbers.empty() && friendly.numbers.size() == 2; }));
+  CHECK(late.numbers == std::vector<uint64_t>{7});
+  CHECK(friendly.transport.stats().links_in == 1);
+  CHECK(sender.transport.stats().links_out == 3);
+  CHECK(sender.transport.stats().messages_dropped == 0);
+}
+
 TEST_CASE("peer transport: an outgoing connection that nobody uses is closed without a word") {
   Loop loop;
   PeerLimits limits = quick_limits();

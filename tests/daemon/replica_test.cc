@@ -178,6 +178,7 @@ TEST_CASE("replica: malformed requests are refused, counted and change nothing")
   std::vector<pb::Envelope> bad;
   bad.push_back(merge_from(env, 2, "k", "not a record"));
   bad.push_back(merge_from(env, 2, "k", ""));
+  bad.push_back(merge_from(env, 2, "k", record_of("v", {~uint64_t{0}, id_of(2)})));
   bad.push_back(merge_from(env, 2, std::string(kKeyBytesMax + 1, 'k'), record));
   bad.push_back(merge_from(env, 2, "k",
                            record_of(std::string(kValueBytesMax + 2048, 'v'), version_at(5, 2))));
@@ -241,6 +242,19 @@ TEST_CASE("replica: when its queue is full it answers BUSY, and again takes requ
   env.run_storage();
   env.sent.clear();
   CHECK(read_reply(env, read_from(env, 2, "k")).status() == pb::OK);
+}
+
+TEST_CASE("replica: a full storage queue is BUSY, which is asked again, and no alarm") {
+  DataEnv env;
+  pb::Envelope read = read_from(env, 2, "k");
+  env.replica.on_read(read);
+  env.fail_storage({StatusCode::kBusy, "full"});
+  CHECK(only_reply(env, 2).read_reply().status() == pb::BUSY);
+  pb::Envelope merge = merge_from(env, 2, "k", record_of("v", version_at(5, 2)));
+  env.replica.on_merge(merge);
+  env.fail_storage({StatusCode::kBusy, "full"});
+  CHECK(only_reply(env, 2).merge_reply().status() == pb::BUSY);
+  CHECK(env.context.alarms.empty());
 }
 
 TEST_CASE("replica: a disk that refuses is a STORAGE_ERROR and one alarm, never \"not found\"") {

@@ -141,7 +141,11 @@ TEST_CASE("connection: COMMAND describes the table that commands are found by") 
   CHECK(talk.say({"COMMAND"}).starts_with("*" + size + "\r\n*6\r\n$4\r\nauth\r\n:-2\r\n"));
   CHECK(talk.say({"COMMAND", "INFO"}) == talk.say({"COMMAND"}));
   CHECK(talk.say({"COMMAND", "LIST"}).starts_with("*" + size + "\r\n$4\r\nauth\r\n"));
-  CHECK(talk.say({"COMMAND", "DOCS", "get"}) == "*0\r\n");
+  CHECK(talk.say({"COMMAND", "DOCS", "get", "nosuch"}) ==
+        "*2\r\n$3\r\nget\r\n*4\r\n$7\r\nsummary\r\n$13\r\nReads a value\r\n"
+        "$5\r\ngroup\r\n$7\r\ngeneric\r\n");
+  CHECK(talk.say({"COMMAND", "DOCS", "nosuch"}) == "*0\r\n");
+  CHECK(talk.say({"COMMAND", "DOCS"}).starts_with("*" + std::to_string(2 * commands().size())));
   CHECK(talk.say({"COMMAND", "INFO", "get", "nosuch"}) ==
         "*2\r\n*6\r\n$3\r\nget\r\n:2\r\n*2\r\n+readonly\r\n+fast\r\n:1\r\n:1\r\n:1\r\n*-1\r\n");
   CHECK(talk.say({"COMMAND", "HELP"}).starts_with("-ERR unknown subcommand 'HELP'"));

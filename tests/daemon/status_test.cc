@@ -53,7 +53,8 @@ struct StatusBench : Bench {
   json status() { return json::parse(std::get<TextReply>(env.answers.at(5)).text); }
 
   TopologyKeeper keeper{context};
-  GossipLink link{context, keeper};
+  Twin twin{context};
+  GossipLink link{context, keeper, twin};
   StatusDesk desk{context};
 };
 

@@ -138,6 +138,7 @@ class GossipNetwork {
   const std::vector<Change>& changes() const { return changes_; }
   void clear_changes() { changes_.clear(); }
   size_t packets() const { return packets_; }
+  size_t twins() const { return twins_; }
   size_t packet_bytes_largest() const { return packet_bytes_largest_; }
   uint64_t trace() const { return trace_; }
 
@@ -160,6 +161,7 @@ class GossipNetwork {
     void on_member_changed(const MemberInfo& member) override {
       network.changes_.push_back({network.now_, node, member});
     }
+    void on_twin(const Address&) override { ++network.twins_; }
 
     GossipNetwork& network;
     size_t node;
@@ -210,6 +212,7 @@ class GossipNetwork {
   std::vector<std::unique_ptr<Host>> hosts_;
   std::vector<Change> changes_;
   size_t packets_ = 0;
+  size_t twins_ = 0;
   size_t packet_bytes_largest_ = 0;
   uint64_t trace_ = 0;
 };

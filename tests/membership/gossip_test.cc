@@ -210,6 +210,25 @@ TEST_CASE("gossip: a change of address is reported, a mere new incarnation is no
   CHECK(lone.changes[0].liveness == Liveness::kAlive);
 }
 
+TEST_CASE("gossip: its own id at another address is a twin, unless that was an earlier life") {
+  LoneGossip lone;
+  lone.befriend(2);
+  MemberInfo elsewhere = info(1, 9);
+  elsewhere.peer = kNowhere;
+  lone.hear(2, elsewhere);
+  CHECK(lone.twins.empty());
+  lone.hear(2, info(1, 10));
+  CHECK(lone.twins.empty());
+
+  elsewhere.incarnation = 10;
+  lone.hear(2, elsewhere);
+  CHECK(lone.twins == std::vector<Address>{kNowhere});
+  elsewhere.incarnation = 20;
+  elsewhere.liveness = Liveness::kDead;
+  lone.hear(2, elsewhere);
+  CHECK(lone.twins.size() == 1);
+}
+
 TEST_CASE("gossip: who leaves says so to everybody and then keeps silent") {
   LoneGossip lone;
   lone.befriend(2);

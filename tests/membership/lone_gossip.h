@@ -42,6 +42,7 @@ struct LoneGossip final : GossipEnv {
   }
   uint64_t random() override { return engine(); }
   void on_member_changed(const MemberInfo& member) override { changes.push_back(member); }
+  void on_twin(const Address& peer) override { twins.push_back(peer); }
 
   // A member known and alive.
   void befriend(uint64_t id) {
@@ -86,6 +87,7 @@ struct LoneGossip final : GossipEnv {
   std::vector<std::pair<Address, pb::GossipPacket>> packets;
   std::vector<std::pair<Address, pb::PushPull>> push_pulls;
   std::vector<MemberInfo> changes;
+  std::vector<Address> twins;
   Gossip gossip{GossipConfig{}, info(1, 10), *this};
 };
 
