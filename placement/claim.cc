@@ -4,13 +4,12 @@
 #include <bit>
 #include <vector>
 
+#include "placement/policy.h"
+#include "placement/rack_rule.h"
 #include "placement/token_ring.h"
 
 namespace torc::placement {
 namespace {
-
-constexpr uint32_t kWeightMax = 1'000'000;
-constexpr size_t kNameBytesMax = 255;
 
 std::string check_parameters(const RingSnapshot* previous, const ClaimParameters& parameters) {
   if (!is_policy(parameters.policy)) return "unknown placement policy '" + parameters.policy + "'";
@@ -23,6 +22,10 @@ std::string check_parameters(const RingSnapshot* previous, const ClaimParameters
            std::to_string(parameters.replication);
   }
   if (parameters.epoch == 0) return "epochs begin at 1";
+  if (parameters.load_percent < 100 || parameters.load_percent > kLoadPercentMax) {
+    return "the load limit must be 100 to " + std::to_string(kLoadPercentMax) +
+           " percent of a share, not " + std::to_string(parameters.load_percent);
+  }
   if (previous && previous->partitions() != parameters.partitions) {
     return "the number of partitions is fixed: " + std::to_string(previous->partitions()) +
            " cannot become " + std::to_string(parameters.partitions);
@@ -35,23 +38,63 @@ bool is_printable(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c < '\x7f'; });
 }
 
-// REQUIRES: sorted by name.
-std::string check_members(std::span<const RingMember> members) {
+// Names go into messages as they are; what a terminal might act on does not.
+std::string escaped(std::string_view name) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const char c : name) {
+    if (is_printable({&c, 1})) {
+      text += c;
+    } else {
+      const auto byte = static_cast<uint8_t>(c);
+      text += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+    }
+  }
+  return text;
+}
+
+PreviousOwners translate(const RingSnapshot& previous, std::span<const RingMember> members) {
+  std::vector<MemberIndex> today(previous.members().size(), kNobody);
+  for (size_t was = 0, is = 0; was < today.size() && is < members.size();) {
+    const int order = previous.members()[was].compare(members[is].name);
+    if (order == 0) today[was] = static_cast<MemberIndex>(is);
+    was += order <= 0;
+    is += order >= 0;
+  }
+  PreviousOwners owners{previous.replication(), {}};
+  owners.owners.assign(size_t{previous.partitions()} * previous.replication(), kNobody);
+  for (uint32_t p = 0; p < previous.partitions(); ++p) {
+    MemberIndex* row = owners.owners.data() + size_t{p} * owners.replication;
+    for (const MemberIndex owner : previous.owners(p)) *row++ = today[owner];
+  }
+  return owners;
+}
+
+// An owner that left is nobody today, and so is none of the row's.
+bool is_unchanged(const RingSnapshot& previous, const PreviousOwners& owners,
+                  const OwnerTable& table, uint32_t partition) {
+  const auto was = owners.row(partition).first(previous.owners(partition).size());
+  const auto is = table.row(partition);
+  return std::equal(was.begin(), was.end(), is.begin(), is.end());
+}
+
+}  // namespace
+
+std::string check_members(std::span<const RingMember> members, std::string_view policy) {
   if (members.empty()) return "no members";
   if (members.size() > kMembersMax) {
     return std::to_string(members.size()) + " members; the most is " + std::to_string(kMembersMax);
   }
-  uint64_t tokens = 0;
+  uint64_t weights = 0;
   for (size_t m = 0; m < members.size(); ++m) {
     const RingMember& member = members[m];
     if (member.name.empty()) return "a member without a name";
     if (member.name.size() > kNameBytesMax) {
-      return "the name " + member.name.substr(0, 20) + "... is longer than " +
+      return "the name " + escaped(member.name.substr(0, 20)) + "... is longer than " +
              std::to_string(kNameBytesMax) + " bytes";
     }
     if (!is_printable(member.name)) {
-      return "member " + std::to_string(m + 1) +
-             " has a name with characters other than printable ASCII";
+      return "the name '" + escaped(member.name) + "' has bytes other than printable ASCII";
     }
     if (m > 0 && member.name == members[m - 1].name) {
       return "two members are named '" + member.name + "'";
@@ -60,28 +103,18 @@ std::string check_members(std::span<const RingMember> members) {
       return "the weight of '" + member.name + "' is " + std::to_string(member.weight) +
              "; the most is " + std::to_string(kWeightMax);
     }
-    tokens += uint64_t{member.weight} * kTokensPerWeight;
+    weights += member.weight;
   }
-  if (tokens == 0) return "every member has weight 0";
-  if (tokens > kTokensMax) {
-    return "the weights add up to " + std::to_string(tokens / kTokensPerWeight) + "; the most is " +
+  if (weights == 0) return "every member has weight 0";
+  if (has_tokens(policy) && weights > kTokensMax / kTokensPerWeight) {
+    return "the weights add up to " + std::to_string(weights) + "; the most is " +
            std::to_string(kTokensMax / kTokensPerWeight);
   }
   return {};
 }
 
-bool same_owners(const RingSnapshot& previous, uint32_t partition,
-                 std::span<const MemberIndex> owners, std::span<const RingMember> members) {
-  const auto before = previous.owners(partition);
-  return std::equal(
-      before.begin(), before.end(), owners.begin(), owners.end(),
-      [&](MemberIndex was, MemberIndex is) { return previous.members()[was] == members[is].name; });
-}
-
-}  // namespace
-
 bool is_policy(std::string_view name) {
-  return name == "token-ring";
+  return find_policy(name) != nullptr;
 }
 
 std::expected<RingSnapshot, std::string> next_table(const RingSnapshot* previous,
@@ -93,16 +126,20 @@ std::expected<RingSnapshot, std::string> next_table(const RingSnapshot* previous
   std::vector<RingMember> sorted(members.begin(), members.end());
   std::sort(sorted.begin(), sorted.end(),
             [](const RingMember& a, const RingMember& b) { return a.name < b.name; });
-  if (std::string error = check_members(sorted); !error.empty()) {
+  if (std::string error = check_members(sorted, parameters.policy); !error.empty()) {
     return std::unexpected(std::move(error));
   }
 
-  OwnerTable table = claim_token_ring(sorted, parameters.partitions, parameters.replication);
+  const RackRule racks(sorted, parameters.replication);
+  PreviousOwners before;
+  if (previous) before = translate(*previous, sorted);
+  const PolicyInput input{
+      previous ? &before : nullptr, sorted, racks, parameters.partitions, parameters.replication,
+      parameters.load_percent};
+  OwnerTable table = find_policy(parameters.policy)(input);
   std::vector<uint64_t> changed_at(parameters.partitions, parameters.epoch);
   for (uint32_t p = 0; previous && p < parameters.partitions; ++p) {
-    const std::span<const MemberIndex> row{table.owners.data() + size_t{p} * parameters.replication,
-                                           table.owner_counts[p]};
-    if (same_owners(*previous, p, row, sorted)) changed_at[p] = previous->changed_at(p);
+    if (is_unchanged(*previous, before, table, p)) changed_at[p] = previous->changed_at(p);
   }
 
   std::vector<std::string> names;

@@ -42,28 +42,6 @@ std::vector<Token> sorted_tokens(std::span<const RingMember> members) {
   return tokens;
 }
 
-// Each member's rack as a small number; members without weight stand in none.
-struct Racks {
-  std::vector<uint32_t> of;
-  uint32_t count = 0;
-};
-
-Racks number_racks(std::span<const RingMember> members) {
-  std::vector<std::string_view> names;
-  for (const RingMember& member : members) {
-    if (member.weight > 0) names.push_back(member.rack);
-  }
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  Racks racks{std::vector<uint32_t>(members.size(), 0), static_cast<uint32_t>(names.size())};
-  for (size_t m = 0; m < members.size(); ++m) {
-    if (members[m].weight == 0) continue;
-    const auto rack = std::lower_bound(names.begin(), names.end(), members[m].rack);
-    racks.of[m] = static_cast<uint32_t>(rack - names.begin());
-  }
-  return racks;
-}
-
 // The members in the order a walk from some point of the circle first meets them. Stepping the
 // point back over a token moves the token's member to the front, so all walks together cost one
 // step per token, however unequal the weights.
@@ -99,35 +77,33 @@ class WalkOrder {
 
 }  // namespace
 
-OwnerTable claim_token_ring(std::span<const RingMember> members, uint32_t partitions,
-                            uint32_t replication) {
-  assert(std::has_single_bit(partitions));
-  OwnerTable table{std::vector<MemberIndex>(size_t{partitions} * replication, 0),
-                   std::vector<uint8_t>(partitions, 0)};
-  const std::vector<Token> tokens = sorted_tokens(members);
-  const Racks racks = number_racks(members);
-  if (racks.count == 0) return table;
-  const uint32_t per_rack_max = (replication + racks.count - 1) / racks.count;
+OwnerTable claim_token_ring(const PolicyInput& input, std::span<const uint32_t> owned_max) {
+  assert(std::has_single_bit(input.partitions));
+  OwnerTable table(input.partitions, input.replication);
+  const std::vector<Token> tokens = sorted_tokens(input.members);
 
   // Once round the circle, so that walks which pass its end are known from the start.
-  WalkOrder order(members.size());
+  WalkOrder order(input.members.size());
   for (size_t t = tokens.size(); t-- > 0;) order.move_to_front(tokens[t].member);
 
-  std::vector<uint32_t> taken(racks.count, 0);
+  std::vector<uint32_t> left(owned_max.begin(), owned_max.end());
+  if (left.empty()) left.assign(input.members.size(), UINT32_MAX);
+  std::vector<uint32_t> taken(input.racks.count, 0);
   size_t t = tokens.size();  // the walk begins at token t
-  const int shift = 64 - std::countr_zero(partitions);
-  for (uint32_t p = partitions; p-- > 0;) {
-    const uint64_t last_hash = p + 1 == partitions ? UINT64_MAX : (uint64_t{p + 1} << shift) - 1;
+  const int shift = 64 - std::countr_zero(input.partitions);
+  for (uint32_t p = input.partitions; p-- > 0;) {
+    const uint64_t last_hash =
+        p + 1 == input.partitions ? UINT64_MAX : (uint64_t{p + 1} << shift) - 1;
     while (t > 0 && tokens[t - 1].hash >= last_hash) order.move_to_front(tokens[--t].member);
 
-    MemberIndex* row = table.owners.data() + size_t{p} * replication;
-    uint8_t& count = table.owner_counts[p];
-    for (uint32_t m = order.first(); count < replication && !order.is_last(m); m = order.after(m)) {
-      if (taken[racks.of[m]] == per_rack_max) continue;
-      ++taken[racks.of[m]];
-      row[count++] = static_cast<MemberIndex>(m);
+    for (uint32_t m = order.first();
+         table.owner_counts[p] < input.racks.row_owners && !order.is_last(m); m = order.after(m)) {
+      if (left[m] == 0 || taken[input.racks.of[m]] == input.racks.per_rack_max) continue;
+      --left[m];
+      ++taken[input.racks.of[m]];
+      table.append(p, static_cast<MemberIndex>(m));
     }
-    for (uint32_t i = 0; i < count; ++i) taken[racks.of[row[i]]] = 0;
+    for (const MemberIndex owner : table.row(p)) taken[input.racks.of[owner]] = 0;
   }
   return table;
 }

@@ -5,9 +5,8 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
-#include "placement/ring_snapshot.h"
+#include "placement/policy.h"
 
 namespace torc::placement {
 
@@ -16,17 +15,9 @@ constexpr uint32_t kTokensPerWeight = 128;
 // All members together; bounds the time and memory of a claim.
 constexpr uint64_t kTokensMax = 4'000'000;
 
-// Who owns what, laid out as RingSnapshot keeps it.
-struct OwnerTable {
-  std::vector<MemberIndex> owners;    // partitions x replication, row by row
-  std::vector<uint8_t> owner_counts;  // by partition
-};
-
-// At most ceil(replication / racks) owners of one partition stand in one rack, racks being those of
-// the members that own anything; what this or the number of members does not allow is left out.
-// REQUIRES: members sorted by name, names unique, partitions a power of two, at most kTokensMax
-// tokens.
-OwnerTable claim_token_ring(std::span<const RingMember> members, uint32_t partitions,
-                            uint32_t replication);
+// An owner that the rack rule does not allow, or that owns `owned_max[member]` partitions already,
+// is passed over; partitions are served from the last to the first. No `owned_max`: no such limit.
+// REQUIRES: at most kTokensMax tokens.
+OwnerTable claim_token_ring(const PolicyInput& input, std::span<const uint32_t> owned_max = {});
 
 }  // namespace torc::placement
