@@ -116,18 +116,26 @@ class RendezvousPlacer : public KeyPlacer {
     return !a.score.beats(b.score) && a.name > b.name;
   }
 
+  static void append(std::string& frame, uint64_t value) {
+    for (size_t i = 0; i < 8; ++i) frame.push_back(static_cast<char>(value >> (8 * i)));
+  }
+
   std::vector<Candidate> score_all(RingValue hash) const {
-    std::array<char, 16> key;
-    for (size_t i = 0; i < 8; ++i) {
-      key[i] = static_cast<char>(hash.low >> (8 * i));
-      key[8 + i] = static_cast<char>(hash.high >> (8 * i));
-    }
+    // hash_pair(key, name), with the frame of the key laid out once for all members.
+    std::string frame;
+    append(frame, 16);
+    append(frame, hash.low);
+    append(frame, hash.high);
+    const size_t prefix = frame.size();
     std::vector<Candidate> candidates;
     candidates.reserve(members_.size());
     for (size_t m = 0; m < members_.size(); ++m) {
       const RingMember& member = members_[m];
       if (member.weight == 0) continue;
-      const uint64_t pair = hash_pair({key.data(), key.size()}, member.name);
+      frame.resize(prefix);
+      append(frame, member.name.size());
+      frame += member.name;
+      const uint64_t pair = hash_bytes(frame);
       candidates.push_back(
           {{negative_log2(pair), member.weight, pair}, static_cast<MemberIndex>(m), member.name});
     }
