@@ -22,10 +22,6 @@ class Reassignment {
   Reassignment(const PreviousOwners& previous, const PolicyInput& input,
                std::span<const Limits> limits)
       : input_(input), limits_(limits), grid_(previous, input) {
-    name_hashes_.reserve(input.members.size());
-    for (const RingMember& member : input.members) {
-      name_hashes_.push_back(hash_bytes(member.name));
-    }
     int64_t supply = static_cast<int64_t>(grid_.empty_places());
     int64_t demand = 0;
     for (MemberIndex m = 0; m < limits_.size(); ++m) {
@@ -33,6 +29,9 @@ class Reassignment {
       if (owned(m) < limits_[m].least) demand += limits_[m].least - owned(m);
     }
     pool_takes_ = supply - demand;
+    everybody_.resize(limits_.size());
+    std::iota(everybody_.begin(), everybody_.end(), MemberIndex{0});
+    takers_ = everybody_;
   }
 
   OwnerTable run() {
@@ -74,7 +73,7 @@ class Reassignment {
   void for_each_partition(Visit visit) {
     uint64_t start = 0;
     for (MemberIndex m = 0; m < limits_.size(); ++m) {
-      if (lacks(m)) start ^= name_hashes_[m];
+      if (lacks(m)) start ^= hash_bytes(input_.members[m].name);
     }
     const uint64_t partitions = grid_.partitions();
     const uint64_t stride = (partitions * 5 / 8) | 1;  // odd: it meets every partition once
@@ -130,31 +129,45 @@ class Reassignment {
     });
   }
 
-  // Among the members that lack at least half of what the neediest lacks, one by hash: so nobody
-  // is left with too much at the end, when few partitions remain, and partners are mixed. Then
-  // members that take for the pool.
+  // One by hash among those that lack about half of what the neediest lacks, or more: so nobody is
+  // left with too much at the end, when few partitions remain, and partners are mixed. Then members
+  // that take for the pool.
   MemberIndex choose_taker(uint32_t partition, uint32_t place) {
+    const uint64_t hash = mix(uint64_t{partition} * input_.replication + place);
+    MemberIndex taker = first_lacking(hash, partition, place, lacking_min_);
+    if (taker == kNobody) {
+      lower_lacking_min();
+      taker = first_lacking(hash, partition, place, lacking_min_);
+    }
+    if (taker == kNobody) taker = first_lacking(hash, partition, place, 1);
+    if (taker != kNobody) return taker;
+    if (pool_takes_ <= 0 || !has_to_give(grid_.at(partition, place))) return kNobody;
+    return first_from(hash, everybody_, [&](MemberIndex m) {
+      return owned(m) < limits_[m].most && grid_.may_take(partition, place, m);
+    });
+  }
+
+  MemberIndex first_lacking(uint64_t hash, uint32_t partition, uint32_t place,
+                            uint64_t least) const {
+    return first_from(hash, takers_, [&](MemberIndex m) {
+      return owned(m) + least <= limits_[m].least && grid_.may_take(partition, place, m);
+    });
+  }
+
+  template <typename Fits>
+  static MemberIndex first_from(uint64_t hash, const std::vector<MemberIndex>& members, Fits fits) {
+    for (size_t i = 0; i < members.size(); ++i) {
+      const MemberIndex m = members[(hash + i) % members.size()];
+      if (fits(m)) return m;
+    }
+    return kNobody;
+  }
+
+  void lower_lacking_min() {
+    std::erase_if(takers_, [&](MemberIndex m) { return !lacks(m); });
     uint32_t lacking = 0;
-    for (MemberIndex m = 0; m < limits_.size(); ++m) {
-      if (lacks(m) && grid_.may_take(partition, place, m)) {
-        lacking = std::max(lacking, limits_[m].least - owned(m));
-      }
-    }
-    const bool for_pool = lacking == 0;
-    if (for_pool && (pool_takes_ <= 0 || !has_to_give(grid_.at(partition, place)))) return kNobody;
-    MemberIndex best = kNobody;
-    uint64_t best_hash = 0;
-    for (MemberIndex m = 0; m < limits_.size(); ++m) {
-      const bool wants = for_pool ? owned(m) < limits_[m].most
-                                  : lacks(m) && 2 * (limits_[m].least - owned(m)) >= lacking;
-      if (!wants || !grid_.may_take(partition, place, m)) continue;
-      const uint64_t hash = mix(name_hashes_[m] + partition);
-      if (best == kNobody || hash > best_hash) {
-        best = m;
-        best_hash = hash;
-      }
-    }
-    return best;
+    for (const MemberIndex m : takers_) lacking = std::max(lacking, limits_[m].least - owned(m));
+    lacking_min_ = std::max(1u, lacking / 2);
   }
 
   // The finalizer of SplitMix64 (Steele, Lea and Flood, 2014).
@@ -167,13 +180,16 @@ class Reassignment {
   // Sends unit after unit by a cheapest path, until nothing is left to send for at most `cost_max`.
   void move_by_search(int32_t cost_max) {
     TransferSearch search(grid_, input_, limits_);
-    while (const auto path = search.cheapest_path(pool_takes_, cost_max)) {
-      pool_takes_ += path->from_pool - path->to_pool;
-      // From the far end: what a member gives is still its own when the one before gives to it.
-      for (size_t i = path->steps.size(); i-- > 0;) {
-        const TransferStep& step = path->steps[i];
-        search.moved(step, grid_.at(step.partition, step.place));
-        grid_.put(step.partition, step.place, step.taker);
+    while (auto path = search.cheapest_path(pool_takes_, cost_max)) {
+      while (path) {
+        pool_takes_ += path->from_pool - path->to_pool;
+        // From the far end: what a member gives is still its own when the one before gives to it.
+        for (size_t i = path->steps.size(); i-- > 0;) {
+          const TransferStep& step = path->steps[i];
+          search.moved(step);
+          grid_.put(step.partition, step.place, step.taker);
+        }
+        path = search.again(*path, pool_takes_);
       }
     }
   }
@@ -181,8 +197,10 @@ class Reassignment {
   const PolicyInput& input_;
   std::span<const Limits> limits_;
   ReplicaGrid grid_;
-  std::vector<uint64_t> name_hashes_;
-  int64_t pool_takes_ = 0;  // negative: the pool has to give
+  std::vector<MemberIndex> everybody_;
+  std::vector<MemberIndex> takers_;    // all that lack something, and some that do no more
+  uint32_t lacking_min_ = UINT32_MAX;  // about half of what the neediest lacks
+  int64_t pool_takes_ = 0;             // negative: the pool has to give
 };
 
 }  // namespace

@@ -11,7 +11,8 @@ ReplicaGrid::ReplicaGrid(const PreviousOwners& previous, const PolicyInput& inpu
     : previous_(previous),
       input_(input),
       cells_(size_t{input.partitions} * input.racks.row_owners, kNobody),
-      owned_(input.members.size(), 0) {
+      owned_(input.members.size(), 0),
+      touched_(input.partitions, 0) {
   for (uint32_t p = 0; p < input.partitions; ++p) keep_row(p);
 }
 
@@ -30,6 +31,7 @@ void ReplicaGrid::keep_row(uint32_t partition) {
     });
     if (kept == width() || in_rack >= input_.racks.per_rack_max) {
       has_dropped_ = true;
+      touched_[partition] = 1;
       continue;
     }
     ++kept;
@@ -71,6 +73,7 @@ void ReplicaGrid::put(uint32_t partition, uint32_t place, MemberIndex member) {
     --owned_[cell];
   }
   cell = member;
+  touched_[partition] = 1;
   ++owned_[member];
 }
 

@@ -30,6 +30,8 @@ class ReplicaGrid {
 
   // Whether `member` owned the partition before: then it costs nothing to own it.
   bool was_owner(uint32_t partition, MemberIndex member) const;
+  // Whether the row may differ from the one before, not counting owners that are gone.
+  bool is_touched(uint32_t partition) const { return touched_[partition]; }
   // Whether `member` may take the place from whoever is there.
   bool may_take(uint32_t partition, uint32_t place, MemberIndex member) const;
   // REQUIRES: may_take.
@@ -45,6 +47,7 @@ class ReplicaGrid {
   const PolicyInput& input_;
   std::vector<MemberIndex> cells_;  // partitions x width
   std::vector<uint32_t> owned_;     // by member
+  std::vector<uint8_t> touched_;    // by partition
   uint64_t empty_places_ = 0;
   bool has_dropped_ = false;
 };
