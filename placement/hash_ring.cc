@@ -118,7 +118,7 @@ HashRing::HashRing(HashRingParameters parameters) {
   assert(parameters.tokens_per_weight > 0);
   auto empty = std::make_shared<HashRingSnapshot>();
   empty->parameters_ = parameters;
-  snapshot_ = std::move(empty);
+  publish(std::move(empty));
 }
 
 std::expected<std::vector<Token>, std::string> HashRing::tokens_for(const HashRingSnapshot& ring,
@@ -210,7 +210,7 @@ HashRing::Result HashRing::add(std::string_view id, int64_t weight) {
   if (find(now->nodes_, id) != now->nodes_.end()) return refuse(id, "is on the ring already");
   auto tokens = tokens_for(*now, id, weight);
   if (!tokens) return std::unexpected(std::move(tokens.error()));
-  snapshot_ = with(*now, {std::string(id), static_cast<uint32_t>(weight)}, *std::move(tokens));
+  publish(with(*now, {std::string(id), static_cast<uint32_t>(weight)}, *std::move(tokens)));
   return {};
 }
 
@@ -231,7 +231,7 @@ HashRing::Result HashRing::add_at(std::string_view id, std::span<const RingValue
     }
     tokens.push_back({position, 0, static_cast<uint32_t>(tokens.size())});
   }
-  snapshot_ = with(*now, {std::string(id), 0}, std::move(tokens));
+  publish(with(*now, {std::string(id), 0}, std::move(tokens)));
   return {};
 }
 
@@ -239,7 +239,7 @@ bool HashRing::remove(std::string_view id) {
   const Snapshot now = snapshot();
   const auto node = find(now->nodes_, id);
   if (node == now->nodes_.end()) return false;
-  snapshot_ = without(*now, static_cast<NodeIndex>(node - now->nodes_.begin()));
+  publish(without(*now, static_cast<NodeIndex>(node - now->nodes_.begin())));
   return true;
 }
 
@@ -250,7 +250,7 @@ HashRing::Result HashRing::reweight(std::string_view id, int64_t weight) {
   const Snapshot rest = without(*now, static_cast<NodeIndex>(node - now->nodes_.begin()));
   auto tokens = tokens_for(*rest, id, weight);
   if (!tokens) return std::unexpected(std::move(tokens.error()));
-  snapshot_ = with(*rest, {std::string(id), static_cast<uint32_t>(weight)}, *std::move(tokens));
+  publish(with(*rest, {std::string(id), static_cast<uint32_t>(weight)}, *std::move(tokens)));
   return {};
 }
 

@@ -4,7 +4,6 @@
 // the node it concerns. One thread changes a ring; any thread reads its snapshots.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <expected>
 #include <memory>
@@ -12,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "placement/ring_hash.h"
@@ -95,7 +95,7 @@ class HashRing {
   explicit HashRing(HashRingParameters parameters = {});
   HashRing(const HashRing& other) : snapshot_(other.snapshot()) {}
   HashRing& operator=(const HashRing& other) {
-    snapshot_ = other.snapshot();
+    publish(other.snapshot());
     return *this;
   }
 
@@ -110,7 +110,7 @@ class HashRing {
   Result reweight(std::string_view id, int64_t weight);
 
   // The ring as it is now. It stays as it is for as long as it is held.
-  Snapshot snapshot() const { return snapshot_.load(); }
+  Snapshot snapshot() const { return std::atomic_load(&snapshot_); }
 
  private:
   std::expected<std::vector<HashRingSnapshot::Token>, std::string> tokens_for(
@@ -119,7 +119,11 @@ class HashRing {
                 std::vector<HashRingSnapshot::Token> tokens) const;
   Snapshot without(const HashRingSnapshot& ring, HashRingSnapshot::NodeIndex node) const;
 
-  std::atomic<Snapshot> snapshot_;
+  void publish(Snapshot next) { std::atomic_store(&snapshot_, std::move(next)); }
+
+  // Read and written by the free functions only: the std::atomic<shared_ptr> of GCC 12 lets go of
+  // its lock in load() without ordering that read before the next store.
+  Snapshot snapshot_;
 };
 
 // All nodes of one ring together; bounds the time and memory of a change.

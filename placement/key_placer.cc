@@ -4,6 +4,7 @@
 #include <array>
 #include <cassert>
 #include <numeric>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -218,8 +219,9 @@ OwnerTable place_keys(const KeyPlacer& placer, std::span<const RingValue> hashes
   std::vector<uint32_t> order(rows);
   std::iota(order.begin(), order.end(), 0u);
   if (placement.load_percent) {
-    std::stable_sort(order.begin(), order.end(),
-                     [&](uint32_t a, uint32_t b) { return hashes[a] < hashes[b]; });
+    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+      return std::tie(hashes[a], a) < std::tie(hashes[b], b);
+    });
   }
 
   std::vector<uint32_t> in_rack(racks.count, 0);

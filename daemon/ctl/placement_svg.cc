@@ -6,6 +6,7 @@
 #include <numbers>
 #include <numeric>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace torc::ctl {
@@ -115,8 +116,9 @@ class Picture {
     const std::vector<double> angles = row_angles(scenario_);
     std::vector<uint32_t> order(angles.size());
     std::iota(order.begin(), order.end(), 0u);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](uint32_t a, uint32_t b) { return angles[a] < angles[b]; });
+    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+      return std::tie(angles[a], a) < std::tie(angles[b], b);
+    });
     size_t next = 0;
     for (size_t slot = 0; slot < kSlots; ++slot) {
       const double angle = (static_cast<double>(slot) + 0.5) / kSlots;
@@ -244,10 +246,12 @@ class Picture {
 
   // Those who came or left stand first, as not all may fit.
   void draw_legend(int top, int per_row, size_t shown) {
-    std::vector<size_t> order(everyone_.names.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_partition(order.begin(), order.end(),
-                          [&](size_t m) { return !everyone_.was[m] || !everyone_.is[m]; });
+    std::vector<size_t> order;
+    for (const bool stays : {false, true}) {
+      for (size_t m = 0; m < everyone_.names.size(); ++m) {
+        if ((everyone_.was[m] && everyone_.is[m]) == stays) order.push_back(m);
+      }
+    }
     for (size_t place = 0; place < shown; ++place) {
       const size_t m = order[place];
       const int x = kMargin + static_cast<int>(place) % per_row * kLegendColumn;

@@ -1,6 +1,7 @@
 #include "placement/compat/serialx.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "placement/ring_hash.h"
@@ -35,8 +36,9 @@ Serialx::Serialx(std::vector<std::string> nodes, Weights weights)
       points_.push_back({position_of(nodes_[n] + "-" + std::to_string(j)), n});
     }
   }
-  std::stable_sort(points_.begin(), points_.end(),
-                   [](const Point& a, const Point& b) { return a.position < b.position; });
+  std::sort(points_.begin(), points_.end(), [](const Point& a, const Point& b) {
+    return std::tie(a.position, a.node) < std::tie(b.position, b.node);
+  });
 }
 
 Serialx::Position Serialx::position_of(std::string_view text) {
