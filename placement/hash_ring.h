@@ -95,7 +95,7 @@ class HashRing {
   explicit HashRing(HashRingParameters parameters = {});
   HashRing(const HashRing& other) : snapshot_(other.snapshot()) {}
   HashRing& operator=(const HashRing& other) {
-    publish(other.snapshot());
+    if (this != &other) publish(other.snapshot());
     return *this;
   }
 

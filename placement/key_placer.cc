@@ -75,7 +75,10 @@ class RingPlacer : public KeyPlacer {
   RingPlacer(HashRing::Snapshot ring, std::vector<MemberIndex> members)
       : ring_(std::move(ring)), members_(std::move(members)) {}
 
-  MemberIndex head(RingValue hash) const override { return members_[*ring_->owner_index(hash)]; }
+  // Some member has weight, so the ring has tokens.
+  MemberIndex head(RingValue hash) const override {
+    return members_[ring_->owner_index(hash).value_or(0)];
+  }
 
   void walk(RingValue hash, const Visit& visit) const override {
     ring_->walk(hash, [&](auto node) { return visit(members_[node]); });

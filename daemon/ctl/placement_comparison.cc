@@ -17,7 +17,6 @@
 namespace torc::ctl {
 namespace {
 
-using placement::KeyPlacer;
 using placement::MemberIndex;
 using placement::OwnerTable;
 using placement::RackRule;
@@ -173,6 +172,7 @@ class Run {
 
   OwnerTable rows_of(const RingSnapshot& table, const std::vector<uint32_t>& partitions) const {
     std::vector<MemberIndex> places;
+    places.reserve(table.members().size());
     for (const std::string& name : table.members()) places.push_back(place_of(name));
     OwnerTable rows(static_cast<uint32_t>(partitions.size()), scenario_.replication);
     for (uint32_t row = 0; row < partitions.size(); ++row) {

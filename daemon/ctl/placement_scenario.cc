@@ -168,8 +168,9 @@ class Reader {
     return {};
   }
 
-  void say(const std::string& words) {
-    scenario_.change += (scenario_.change.empty() ? "" : ", ") + words;
+  void say(std::string_view words, std::string_view more = {}, std::string_view most = {}) {
+    if (!scenario_.change.empty()) scenario_.change += ", ";
+    scenario_.change.append(words).append(more).append(most);
   }
 
   Done read_removals() {
@@ -180,7 +181,7 @@ class Reader {
           read_number("--remove", flags_.remove, 1, static_cast<uint32_t>(after.size() - 1));
       if (!count) return std::unexpected(count.error());
       for (uint32_t i = 0; i < *count; ++i) {
-        say("- " + after.back().name);
+        say("- ", after.back().name);
         after.pop_back();
       }
       return {};
@@ -188,7 +189,7 @@ class Reader {
     for (const std::string& name : split(flags_.remove)) {
       const auto member = find(after, name);
       if (member == after.end()) return refuse("--remove", "there is no member " + quoted(name));
-      say("- " + name);
+      say("- ", name);
       after.erase(member);
     }
     if (after.empty()) return refuse("--remove", "nobody is left");
@@ -224,7 +225,7 @@ class Reader {
         return refuse("--replace", quoted(new_name) + " is a member already");
       }
       member->name = new_name;
-      say(old_name + " -> " + new_name);
+      say(old_name, " -> ", new_name);
     }
     return {};
   }
@@ -236,7 +237,7 @@ class Reader {
       const auto weight = read_number("--reweight", text, 0, placement::kWeightMax);
       if (!weight) return std::unexpected(weight.error());
       reweighted_.emplace_back(name, *weight);
-      say(name + " = weight " + text);
+      say(name, " = weight ", text);
     }
     return {};
   }
@@ -261,7 +262,7 @@ class Reader {
       if (find(scenario_.after, name) != scenario_.after.end()) {
         return refuse("--add", quoted(name) + " is a member already");
       }
-      say("+ " + name);
+      say("+ ", name);
       scenario_.after.push_back({name});
       added_.push_back(name);
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <numbers>
 #include <numeric>
 #include <string_view>
@@ -12,7 +13,6 @@
 namespace torc::ctl {
 namespace {
 
-using placement::kNobody;
 using placement::MemberIndex;
 using placement::OwnerTable;
 
@@ -153,28 +153,44 @@ class Picture {
     text(kMargin, 50, 13, "start", "#555", placed);
   }
 
-  // A ring of arcs; neighbouring slots of one colour are one arc. `colour(slot)` may be empty.
+  // A ring of one arc for each slot. All arcs of a colour are the dashes of one circle, which keeps
+  // the file small. `colour(slot)` may be empty.
   template <typename Colour>
   void draw_ring(double x, double y, double inner, double outer, Colour colour) {
-    for (size_t begin = 0; begin < kSlots;) {
-      const std::string fill = colour(begin);
-      size_t end = begin + 1;
-      while (end < kSlots && end - begin < kSlots / 2 && colour(end) == fill) ++end;
-      if (!fill.empty()) draw_arc(x, y, inner, outer, begin, end, fill);
-      begin = end;
+    std::map<std::string, std::vector<size_t>> slots;
+    for (size_t slot = 0; slot < kSlots; ++slot) slots[colour(slot)].push_back(slot);
+    const double radius = (inner + outer) / 2;
+    for (const auto& [fill, list] : slots) {
+      if (fill.empty()) continue;
+      // From the top, clockwise.
+      out_ += "<circle cx=\"" + number(x) + "\" cy=\"" + number(y) + "\" r=\"" + number(radius) +
+              "\" fill=\"none\" stroke=\"" + fill + "\" stroke-width=\"" + number(outer - inner) +
+              "\" transform=\"rotate(-90 " + number(x) + " " + number(y) + ")\"" +
+              dashes(list, radius) + "/>\n";
     }
   }
 
-  void draw_arc(double x, double y, double inner, double outer, size_t begin, size_t end,
-                const std::string& fill) {
-    const auto point = [&](double radius, size_t slot) {
-      // From the top, clockwise.
-      const double turn = 2 * std::numbers::pi * static_cast<double>(slot) / kSlots;
-      return number(x + radius * std::sin(turn)) + " " + number(y - radius * std::cos(turn));
+  // The lengths of dashes and gaps in turn, beginning with a dash. The rounding never adds up, as
+  // each length is what is missing to the next end.
+  static std::string dashes(const std::vector<size_t>& slots, double radius) {
+    if (slots.size() == kSlots) return {};
+    const double step = 2 * std::numbers::pi * radius / kSlots;
+    std::string list;
+    double drawn = 0;
+    const auto go_to = [&](size_t slot) {
+      const double length = std::round((static_cast<double>(slot) * step - drawn) * 100) / 100;
+      drawn += length;
+      list += (list.empty() ? "" : " ") + number(length);
     };
-    out_ += "<path fill=\"" + fill + "\" d=\"M" + point(outer, begin) + "A" + number(outer) + " " +
-            number(outer) + " 0 0 1 " + point(outer, end) + "L" + point(inner, end) + "A" +
-            number(inner) + " " + number(inner) + " 0 0 0 " + point(inner, begin) + "Z\"/>\n";
+    if (slots.front() != 0) list = "0";
+    for (size_t i = 0; i < slots.size(); ++i) {
+      const bool begins = i == 0 || slots[i - 1] + 1 != slots[i];
+      const bool ends = i + 1 == slots.size() || slots[i] + 1 != slots[i + 1];
+      if (begins && slots[i] != 0) go_to(slots[i]);
+      if (ends) go_to(slots[i] + 1);
+    }
+    // The last gap is longer than what is left, so that nothing is drawn a second time.
+    return " stroke-dasharray=\"" + list + " 9999\"";
   }
 
   std::string head_colour(const OwnerTable& table, size_t slot) const {

@@ -10,7 +10,7 @@ constexpr uint64_t kC1 = 0x87c3'7b91'1142'53d5;
 constexpr uint64_t kC2 = 0x4cf5'ad43'2745'937f;
 constexpr size_t kBlock = 16;
 
-uint64_t little_endian(const char* bytes) {
+uint64_t little_endian(std::string_view bytes) {
   uint64_t value = 0;
   for (size_t i = 8; i-- > 0;) value = value << 8 | static_cast<uint8_t>(bytes[i]);
   return value;
@@ -49,9 +49,9 @@ int64_t cassandra_token(std::string_view key) {
   uint64_t h2 = 0;
   std::string_view rest = key;
   for (; rest.size() >= kBlock; rest.remove_prefix(kBlock)) {
-    h1 ^= mix1(little_endian(rest.data()));
+    h1 ^= mix1(little_endian(rest));
     h1 = (std::rotl(h1, 27) + h2) * 5 + 0x52dc'e729;
-    h2 ^= mix2(little_endian(rest.data() + 8));
+    h2 ^= mix2(little_endian(rest.substr(8)));
     h2 = (std::rotl(h2, 31) + h1) * 5 + 0x3849'5ab5;
   }
   if (rest.size() > 8) h2 ^= mix2(signed_tail(rest.substr(8)));

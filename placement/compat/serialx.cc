@@ -25,7 +25,7 @@ std::vector<std::string> names_of(const Serialx::Weights& weights) {
 
 Serialx::Serialx(std::vector<std::string> nodes) : Serialx(std::move(nodes), {}) {}
 
-Serialx::Serialx(Weights weights) : Serialx(names_of(weights), weights) {}
+Serialx::Serialx(const Weights& weights) : Serialx(names_of(weights), weights) {}
 
 Serialx::Serialx(std::vector<std::string> nodes, Weights weights)
     : nodes_(std::move(nodes)), weights_(std::move(weights)) {

@@ -20,7 +20,7 @@ class Serialx {
   // Every node weighs 1; one that is listed twice counts twice and owns no more for it.
   explicit Serialx(std::vector<std::string> nodes);
   // A weight below 1 gives a node without points.
-  explicit Serialx(Weights weights);
+  explicit Serialx(const Weights& weights);
 
   // The same ring when the node is there already or the weight is below 1.
   Serialx add_node(const std::string& node) const { return add_weighted_node(node, 1); }
@@ -29,7 +29,7 @@ class Serialx {
   Serialx update_weighted_node(const std::string& node, int64_t weight) const;
   Serialx remove_node(const std::string& node) const;
   // The ring of these weights alone.
-  Serialx update_with_weights(Weights weights) const { return Serialx(std::move(weights)); }
+  Serialx update_with_weights(const Weights& weights) const { return Serialx(weights); }
 
   size_t size() const { return nodes_.size(); }
   const Weights& weights() const { return weights_; }
