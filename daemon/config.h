@@ -30,7 +30,7 @@ struct Config {
 
   uint32_t replication = 3;
   uint32_t partitions = 4096;
-  std::string policy = "token-ring";
+  std::string policy = "balanced";
 
   bool durability_sync = true;
   std::string log_level = "info";

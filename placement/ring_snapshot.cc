@@ -50,6 +50,11 @@ std::vector<uint32_t> RingSnapshot::owned_counts() const {
   return counts;
 }
 
+size_t RingSnapshot::memory_bytes() const {
+  return owners_.size() * sizeof owners_[0] + owner_counts_.size() * sizeof owner_counts_[0] +
+         changed_at_.size() * sizeof changed_at_[0];
+}
+
 uint64_t RingSnapshot::placement_digest() const {
   std::string bytes;
   append_little_endian(bytes, partitions_, 4);

@@ -43,6 +43,8 @@ class RingSnapshot {
   uint64_t shortfall() const;
   // How many partitions each member owns, by MemberIndex.
   std::vector<uint32_t> owned_counts() const;
+  // What the table takes, but for its members' names: 9 + 2 x replication bytes for each partition.
+  size_t memory_bytes() const;
   // XXH3_64 over the table (names, owners), without changed_at: equal for equal placement.
   uint64_t placement_digest() const;
 

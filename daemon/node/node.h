@@ -33,7 +33,7 @@ struct NodeConfig {
   // Only for bootstrap.
   uint32_t replication = 3;
   uint32_t partitions = 4096;
-  std::string policy = "token-ring";
+  std::string policy = "balanced";
 
   membership::GossipConfig gossip;
   size_t operations_max = 100'000;  // client requests running at once; more are refused

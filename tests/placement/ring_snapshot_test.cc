@@ -32,6 +32,12 @@ TEST_CASE(
   CHECK(ring.changed_at(1) == 7);
 }
 
+TEST_CASE("ring snapshot: 4096 partitions of three owners take 60 KiB") {
+  const auto ring = next_table(nullptr, std::vector<RingMember>{{"a"}}, {"modulo", 4096, 3, 1});
+  REQUIRE(ring.has_value());
+  CHECK(ring->memory_bytes() == 4096 * (9 + 2 * 3));
+}
+
 TEST_CASE("ring snapshot: encoding and decoding give back the same table and the same bytes") {
   CHECK(rc::check([] {
     std::vector<RingMember> members;
