@@ -45,24 +45,41 @@ HashRingSnapshot::Token HashRingSnapshot::token(size_t index) const {
   return {position, owners_[index], numbers_[index]};
 }
 
-// The binary search without branches: which way a random hash goes cannot be predicted.
-size_t HashRingSnapshot::first_at_or_after(uint64_t key) const {
-  const uint64_t* base = keys_.data();
-  size_t left = keys_.size();
-  while (left > 1) {
-    const size_t half = left / 2;
-    base += base[half - 1] < key ? half : 0;
-    left -= half;
+void HashRingSnapshot::build_index() {
+  const auto bits = static_cast<int>(std::min(64u, bits_of(parameters_.hash)));
+  const auto index_bits = static_cast<int>(std::bit_width(keys_.size()));
+  index_shift_ = bits - index_bits;
+  starts_.assign((size_t{1} << index_bits) + 1, 0);
+  size_t token = 0;
+  for (size_t part = 0; part < starts_.size(); ++part) {
+    while (token < keys_.size() && keys_[token] >> index_shift_ < part) ++token;
+    starts_[part] = static_cast<uint32_t>(token);
   }
-  return static_cast<size_t>(base - keys_.data()) + (*base < key ? 1 : 0);
+}
+
+size_t HashRingSnapshot::first_at_or_after(uint64_t key) const {
+  const size_t part = key >> index_shift_;
+  const auto begin = keys_.begin() + starts_[part];
+  const auto end = keys_.begin() + starts_[part + 1];
+  // A scan is the quickest for the few that are there; tokens placed by hand may all be here.
+  constexpr std::ptrdiff_t kFew = 8;
+  auto found = begin;
+  if (end - begin <= kFew) {
+    while (found != end && *found < key) ++found;
+  } else {
+    found = std::lower_bound(begin, end, key);
+  }
+  return static_cast<size_t>(found - keys_.begin());
 }
 
 size_t HashRingSnapshot::token_at(RingValue hash) const {
   assert(!keys_.empty());
   size_t index = 0;
   if (rest_.empty()) {
-    // A hash past every narrow position wraps.
-    index = hash.high > 0 ? keys_.size() : first_at_or_after(hash.low);
+    // A number past the end of the circle wraps.
+    const uint32_t bits = bits_of(parameters_.hash);
+    const bool is_past = hash.high > 0 || (bits < 64 && hash.low >> bits != 0);
+    index = is_past ? keys_.size() : first_at_or_after(hash.low);
   } else {
     index = first_at_or_after(hash.high);
     while (index < keys_.size() && keys_[index] == hash.high && rest_[index] < hash.low) ++index;
@@ -185,6 +202,7 @@ HashRing::Snapshot HashRing::with(const HashRingSnapshot& ring, Node node,
     made->owners_.push_back(next.node);
     made->numbers_.push_back(next.number);
   }
+  made->build_index();
   return made;
 }
 
@@ -201,6 +219,7 @@ HashRing::Snapshot HashRing::without(const HashRingSnapshot& ring, NodeIndex nod
     made->owners_.push_back(owner > node ? owner - 1 : owner);
     made->numbers_.push_back(ring.numbers_[i]);
   }
+  made->build_index();
   return made;
 }
 

@@ -74,6 +74,8 @@ class HashRingSnapshot {
  private:
   friend class HashRing;
 
+  // Called once, when the tokens are in place.
+  void build_index();
   size_t first_at_or_after(uint64_t key) const;
 
   HashRingParameters parameters_;
@@ -84,6 +86,10 @@ class HashRingSnapshot {
   std::vector<uint64_t> rest_;
   std::vector<NodeIndex> owners_;
   std::vector<uint32_t> numbers_;
+  // Where the search begins: by the top bits of a key, the first token that has them or greater
+  // ones. Hashes are spread evenly, so a part of the circle holds a token or two.
+  std::vector<uint32_t> starts_;
+  int index_shift_ = 0;
 };
 
 class HashRing {

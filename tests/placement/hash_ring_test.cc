@@ -97,6 +97,31 @@ TEST_CASE("hash ring: the search finds what a scan of all tokens finds, for ever
   }));
 }
 
+TEST_CASE("hash ring: a hundred tokens side by side are told apart, whatever the circle's width") {
+  for (const auto hash : {RingHash::kXxh3, RingHash::kCrc32}) {
+    HashRing ring({hash, 1, '#'});
+    for (uint64_t i = 0; i < 100; ++i) {
+      add_at(ring, "n" + std::to_string(i), {{0, 1'000'000 + 3 * i}});
+    }
+    const auto snapshot = ring.snapshot();
+    for (uint64_t i = 0; i < 100; ++i) {
+      const std::string expected = "n" + std::to_string(i);
+      CHECK(snapshot->owner_of_hash({0, 1'000'000 + 3 * i}) == expected);
+      CHECK(snapshot->owner_of_hash({0, 999'998 + 3 * i}) == expected);
+    }
+    CHECK(snapshot->owner_of_hash({0, 1'000'298}) == "n0");
+  }
+}
+
+TEST_CASE("hash ring: a number past the end of a narrow circle wraps to its first token") {
+  HashRing ring({RingHash::kFnv1a32, 1, '#'});
+  add_at(ring, "A", {{0, 5}});
+  add_at(ring, "B", {{0, UINT32_MAX}});
+  CHECK(at(ring, UINT32_MAX) == "B");
+  CHECK(at(ring, uint64_t{1} << 32) == "A");
+  CHECK(ring.snapshot()->owner_of_hash({1, 6}) == "A");
+}
+
 TEST_CASE("hash ring: tokens of one high half are told apart by the low half of a wide hash") {
   HashRing ring({RingHash::kMd5, 1, '#'});
   add_at(ring, "A", {{7, 10}});
