@@ -270,7 +270,7 @@ void EventLoop::publish() {
   snapshot.gossip = gossip_->stats();
   snapshot.clients = clients_->stats();
   snapshot.storage = storage_->counters();
-  board_.publish(std::move(snapshot));
+  board_.publish(snapshot);
 }
 
 void EventLoop::end_when_drained() {

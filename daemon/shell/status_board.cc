@@ -4,8 +4,8 @@
 
 namespace torc::shell {
 
-void StatusBoard::publish(MetricsSnapshot snapshot) {
-  auto shared = std::make_shared<const MetricsSnapshot>(std::move(snapshot));
+void StatusBoard::publish(const MetricsSnapshot& snapshot) {
+  auto shared = std::make_shared<const MetricsSnapshot>(snapshot);
   const std::lock_guard lock(mutex_);
   snapshot_.swap(shared);
   published_at_ = std::chrono::steady_clock::now();

@@ -41,7 +41,7 @@ class StatusBoard {
   explicit StatusBoard(std::function<void()> wake) : wake_(std::move(wake)) {}
 
   // The loop: it lives, and this is what it counted.
-  void publish(MetricsSnapshot snapshot);
+  void publish(const MetricsSnapshot& snapshot);
   // The loop: what was asked since the last time.
   std::vector<Question> take_questions();
   // The loop, before it ends: whoever waits is let go and nobody is let in.

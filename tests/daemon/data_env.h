@@ -150,7 +150,7 @@ class DataEnv final : public Env, public membership::GossipEnv, public TopologyH
   }
 
   // A key whose owners are exactly these members, in any order.
-  std::string key_owned_by(std::vector<int> members) const {
+  std::string key_owned_by(const std::vector<int>& members) const {
     for (int i = 0; i < 10'000; ++i) {
       std::string key = "key" + std::to_string(i);
       const auto owners = context.view->owners(context.view->partition_of(key));
